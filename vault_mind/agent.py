@@ -1,0 +1,181 @@
+"""The loop: recall, answer, learn. It prints nothing; the doors show what it gives."""
+
+import logging
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from vault_mind import prompt
+from vault_mind.config import Settings
+from vault_mind.errors import ModelError, VaultMindError
+from vault_mind.extraction import Candidate, Turned, propose
+from vault_mind.index import Index
+from vault_mind.journal import MOST_TRIES, Exchange, Journal, Waiting
+from vault_mind.memory import Memory
+from vault_mind.model import ModelClient
+from vault_mind.ranking import Hit
+from vault_mind.reconcile import twin
+from vault_mind.vault import Problem, Vault
+
+NEIGHBOURS = 20  # memories looked at for a duplicate; one that overlaps by the threshold ranks far above
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Recalled:
+    """What bears on a message, best first, what is always there, and what the search found amiss."""
+
+    hits: tuple[Hit, ...]
+    pinned: tuple[Memory, ...]
+    news: tuple[Problem, ...]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What came of learning: memories written, those that said it already, proposals turned away.
+
+    `failed` says why nothing could be learned this time; the exchange then waits in the journal.
+    """
+
+    saved: tuple[Memory, ...] = ()
+    known: tuple[Memory, ...] = ()
+    turned: tuple[Turned, ...] = ()
+    failed: str | None = None
+
+
+def _now() -> datetime:
+    return datetime.now().astimezone()
+
+
+class Agent:
+    """A chat over one vault: `recall`, then `answer`, then `learn`; or `ask`, which does all three."""
+
+    def __init__(
+        self,
+        vault: Vault,
+        index: Index,
+        mind: ModelClient,
+        journal: Journal,
+        settings: Settings,
+        *,
+        now: Callable[[], datetime] = _now,
+    ) -> None:
+        self.vault, self.index, self.mind, self.journal = vault, index, mind, journal
+        self._settings = settings
+        self._now = now
+        self._history: list[tuple[str, str]] = []  # each question as it was sent, and its reply
+        self.chat = f"{now():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}"
+
+    def ask(self, message: str) -> str:
+        """The whole reply to `message`, learned from. Raises ModelError when there is none."""
+        reply = "".join(self.answer(message, self.recall(message)))
+        self.learn(message, reply)
+        return reply
+
+    def recall(self, message: str) -> Recalled:
+        """The memories that bear on `message`; superseded and expired ones are left out."""
+        synced = self.index.sync()
+        now = self._now()
+        pinned = [memory for memory in self.index.pinned() if memory.current(now)]
+        hits = self.index.ranked(message, self._settings.top_k, keep=lambda memory: memory.current(now))
+        return Recalled(tuple(hits), tuple(pinned), synced.news)
+
+    def answer(self, message: str, recalled: Recalled) -> Iterator[str]:
+        """The reply, piece by piece. Raises ModelError, perhaps after some of it.
+
+        The exchange joins the history of this chat when the reply is whole, or when the user stops
+        it with something said.
+        """
+        request = prompt.reply(message, recalled.hits, recalled.pinned, self._history, self._now())
+        asked, pieces = request.messages[-1].text, []
+        try:
+            for piece in self.mind.reply(request):
+                pieces.append(piece)
+                yield piece
+        except ModelError:
+            raise  # what broke off is not sent again, so that it cannot spoil the turns to come
+        except (GeneratorExit, KeyboardInterrupt):
+            self._add_to_history(asked, "".join(pieces))
+            raise
+        if not "".join(pieces).strip():
+            raise ModelError("the model gave an empty reply", "Say it again")
+        self._add_to_history(asked, "".join(pieces))
+
+    def learn(self, message: str, reply: str) -> Learned:
+        """Keep what `message` says that is worth keeping. Never raises one of our errors."""
+        before = self._history[-2][1] if len(self._history) > 1 else ""
+        exchange = Exchange(message, before, reply, self._now().isoformat(), self.chat, self.mind.name)
+        try:
+            waiting = self.journal.add(exchange)
+        except VaultMindError as error:
+            return Learned(failed=str(error))
+        return self._learn_from(waiting)
+
+    def backlog(self) -> int:
+        """How many exchanges of earlier times `catch_up` would learn from."""
+        return len(self._backlog())
+
+    def catch_up(self) -> list[Learned]:
+        """Learn from what earlier chats left in the journal; another process at it is left alone."""
+        with self.journal.alone() as mine:
+            return [self._learn_from(waiting) for waiting in self._backlog()] if mine else []
+
+    def remember(self, text: str, *, kind: str, tags: Sequence[str] = ()) -> tuple[Memory, bool]:
+        """Write what the user asked to be remembered, and whether it is new; the same twice is once."""
+        with self.vault.lock():
+            known = self._twin(text, threshold=1.0)
+            if known is not None:
+                return known, False
+            return self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags), True
+
+    def _add_to_history(self, asked: str, reply: str) -> None:
+        if not reply.strip():  # stopped before the first word
+            return
+        self._history.append((asked, reply))
+        limit = self._settings.history_turns
+        if len(self._history) > limit:  # in steps: every trim throws the server's cache away
+            del self._history[: len(self._history) - limit + limit // 3]
+
+    def _backlog(self) -> list[Waiting]:
+        return [waiting for waiting in self.journal.waiting(self.mind.name) if waiting.exchange.tries < MOST_TRIES]
+
+    def _learn_from(self, waiting: Waiting) -> Learned:
+        try:
+            candidates, turned = propose(waiting.exchange, self.mind)
+            saved, known = self._keep(candidates, waiting.exchange)
+            self.journal.cross_off(waiting)
+        except VaultMindError as error:
+            log.info("learning failed", exc_info=error)
+            with suppress(VaultMindError):  # a full disk: the exchange is in the journal all the same
+                self.journal.failed(waiting)
+            return Learned(failed=getattr(error, "why", str(error)))
+        return Learned(tuple(saved), tuple(known), tuple(turned))
+
+    def _keep(self, candidates: Sequence[Candidate], exchange: Exchange) -> tuple[list[Memory], list[Memory]]:
+        saved, known = [], []
+        for candidate in candidates:
+            with self.vault.lock():  # looking for a twin and writing are one step among processes
+                twin_found = self._twin(candidate.text, threshold=self._settings.dedupe_threshold)
+                if twin_found is not None:
+                    known.append(twin_found)
+                    continue
+                saved.append(
+                    self.vault.save(
+                        candidate.text,
+                        kind=candidate.kind,
+                        source="chat",
+                        created_at=datetime.fromisoformat(exchange.at),
+                        quote=candidate.quote,
+                        chat=exchange.chat,
+                    )
+                )
+        return saved, known
+
+    def _twin(self, text: str, *, threshold: float) -> Memory | None:
+        now = self._now()
+        hits = self.index.search(text, NEIGHBOURS, keep=lambda memory: memory.current(now))
+        memories = (hit.memory for hit in hits)
+        return twin(text, memories, threshold=threshold, language=self._settings.language)

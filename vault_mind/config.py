@@ -1,0 +1,234 @@
+"""The settings, where each came from, and the folders that belong to a vault."""
+
+import os
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from hashlib import sha256
+from pathlib import Path
+
+import platformdirs
+
+from vault_mind.errors import SettingsError, VaultNotFoundError
+
+VAULT_FILE = ".vault-mind.toml"
+DEFAULT_VAULT = "~/vault-mind"
+PREFIX = "VAULT_MIND_"
+ANTHROPIC = "https://api.anthropic.com"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Every setting. Set in the user's or the vault's file, by VAULT_MIND_NAME, or by a flag."""
+
+    model: str = "claude-opus-4-8"
+    extraction_model: str = "claude-haiku-4-5"
+    max_tokens: int = 16_000
+    extraction_max_tokens: int = 1_024
+    top_k: int = 6
+    history_turns: int = 12
+    dedupe_threshold: float = 0.7
+    language: str = "english"
+    ignore: tuple[str, ...] = ()
+    offline: bool = False
+
+
+# A vault may come from somebody else: its file says how to search it, never whom to talk to.
+OF_A_VAULT = ("top_k", "history_turns", "dedupe_threshold", "language", "ignore")
+
+_MEANINGS = {
+    "model": "the model that answers",
+    "extraction_model": "the model that proposes memories",
+    "max_tokens": "longest answer, in tokens",
+    "extraction_max_tokens": "longest list of proposed memories, in tokens",
+    "top_k": "memories recalled for a message",
+    "history_turns": "exchanges of this chat that are sent along",
+    "dedupe_threshold": "from this overlap on (0 to 1) two sentences say the same",
+    "language": "whose stemming and stopwords search uses (a Snowball name)",
+    "ignore": "files not read, as in .gitignore",
+    "offline": "never talk to a model",
+}
+
+
+@dataclass(frozen=True)
+class Config:
+    """The settings in force, and for each name where its value came from."""
+
+    settings: Settings
+    origins: Mapping[str, str]
+
+    def meaning(self, name: str) -> str:
+        """What a setting is for, in a few words."""
+        return _MEANINGS[name]
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """How to reach Claude, as the environment says; the secrets never show in a repr."""
+
+    url: str
+    key: str = field(repr=False)
+    token: str = field(repr=False)
+
+    @property
+    def usable(self) -> bool:
+        """Whether there is somebody to talk to: a key, or a server of one's own that may need none."""
+        return bool(self.key or self.token or self.url != ANTHROPIC)
+
+    @property
+    def masked(self) -> str:
+        """The key as it may be shown."""
+        secret = self.key or self.token
+        return f"…{secret[-4:]}" if len(secret) > 12 else "set" if secret else "not set"
+
+
+def load(vault: Path | None, environment: Mapping[str, str], flags: Mapping[str, object]) -> Config:
+    """Defaults < the user's file < the vault's file < environment < flags (None: not given).
+
+    Raises SettingsError for an unknown name, a value that makes no sense, or a file that is no TOML.
+    """
+    values: dict[str, object] = {}
+    origins = {setting.name: "default" for setting in fields(Settings)}
+    layers = [(_file(user_file()), str(user_file()))]
+    if vault is not None:
+        layers.append((_file(vault / VAULT_FILE, only=OF_A_VAULT), str(vault / VAULT_FILE)))
+    for setting in fields(Settings):
+        name = PREFIX + setting.name.upper()
+        if environment.get(name, "").strip():
+            layers.append(({setting.name: environment[name].strip()}, name))
+    layers.append(({name: value for name, value in flags.items() if value is not None}, "flag"))
+    for layer, origin in layers:
+        for name, value in layer.items():
+            values[name] = _sound(name, value, origin)
+            origins[name] = origin
+    if "model" in values and "extraction_model" not in values and reach(environment).url != ANTHROPIC:
+        values["extraction_model"] = values["model"]  # another server hardly has both of ours
+        origins["extraction_model"] = "as model, on a server of one's own"
+    return Config(Settings(**values), origins)  # type: ignore[arg-type]  # _sound gave each its type
+
+
+def reach(environment: Mapping[str, str]) -> Endpoint:
+    """Read ANTHROPIC_API_KEY, ANTHROPIC_AUTH_TOKEN and ANTHROPIC_BASE_URL, stray blanks and quotes taken off."""
+    secrets = {}
+    for name in ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"):
+        secret = environment.get(name, "").strip().strip("\"'").strip()
+        if not (secret.isascii() and secret.isprintable()) or " " in secret:
+            raise SettingsError(name, "malformed key, it holds a blank or a character that no key has", "environment")
+        secrets[name] = secret
+    url = environment.get("ANTHROPIC_BASE_URL", "").strip().strip("\"'").rstrip("/") or ANTHROPIC
+    if not url.startswith(("http://", "https://")):
+        raise SettingsError("ANTHROPIC_BASE_URL", f"{url!r} does not begin with http:// or https://", "environment")
+    return Endpoint(url, secrets["ANTHROPIC_API_KEY"], secrets["ANTHROPIC_AUTH_TOKEN"])
+
+
+def find_vault(flag: Path | None, environment: Mapping[str, str], here: Path) -> tuple[Path, str]:
+    """The vault's folder and how it was chosen: flag, VAULT_MIND_VAULT, the folder one stands in, default.
+
+    Raises VaultNotFoundError when a folder that was named is none; the default need not exist yet.
+    """
+    named = str(flag) if flag else environment.get(PREFIX + "VAULT", "").strip()
+    if named:
+        folder = Path(named).expanduser()
+        if not folder.is_dir():
+            raise VaultNotFoundError(named, "it is a file" if folder.exists() else "no such folder")
+        return folder, "--vault" if flag else PREFIX + "VAULT"
+    for folder in (here, *here.parents):
+        if (folder / VAULT_FILE).is_file():
+            return folder, "the folder you are in"
+    return Path(DEFAULT_VAULT).expanduser(), "default"
+
+
+def user_file() -> Path:
+    """The user's own settings file."""
+    return platformdirs.user_config_path("vault-mind") / "config.toml"
+
+
+def cache_folder(vault: Path) -> Path:
+    """Where the vault's index lives; may be deleted at any time."""
+    return platformdirs.user_cache_path("vault-mind") / _key(vault)
+
+
+def state_folder(vault: Path) -> Path:
+    """Where the vault's lock, journal and chat history live."""
+    return platformdirs.user_state_path("vault-mind") / _key(vault)
+
+
+def _key(vault: Path) -> str:
+    real = vault.resolve()
+    readable = "".join(c if c.isascii() and (c.isalnum() or c in "-_") else "-" for c in real.name)[:40]
+    return f"{readable or 'vault'}-{sha256(os.fsencode(real)).hexdigest()[:12]}"
+
+
+def _file(path: Path, only: tuple[str, ...] | None = None) -> dict[str, object]:
+    try:
+        values = tomllib.loads(path.read_text("utf-8-sig"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError("file", f"it cannot be read as TOML: {error}", str(path)) from error
+    for name in values:
+        if only is not None and name not in only and name in _MEANINGS:
+            raise SettingsError(name, f"a vault's file may not set it; put it into {user_file()}", str(path))
+    return values
+
+
+def _sound(name: str, value: object, origin: str) -> object:
+    known = {setting.name: setting for setting in fields(Settings)}
+    if name not in known:
+        raise SettingsError(name, f"unknown; known are {', '.join(known)}", origin)
+    read, wanted = _READERS[type(known[name].default)]
+    try:
+        sound = read(value)
+    except (TypeError, ValueError) as error:
+        raise SettingsError(name, f"{value!r} is no {wanted}", origin) from error
+    return _in_range(name, sound, origin)
+
+
+def _in_range(name: str, value: object, origin: str) -> object:
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        lowest, highest = {"dedupe_threshold": (0.0, 1.0), "top_k": (0, 100), "history_turns": (0, 1000)}.get(
+            name, (1, 1_000_000)
+        )
+        if not lowest <= value <= highest:
+            raise SettingsError(name, f"{value} is not between {lowest} and {highest}", origin)
+    if isinstance(value, str) and not value.strip():
+        raise SettingsError(name, "it is empty", origin)
+    return value
+
+
+def _boolean(value: object) -> bool:
+    words = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+    try:
+        return words[str(value).lower()]
+    except KeyError as error:
+        raise ValueError(value) from error
+
+
+def _integer(value: object) -> int:
+    return int(str(value))  # by its text: neither true nor 1.5 is a whole number
+
+
+def _number(value: object) -> float:
+    return float(str(value))
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError(value)
+    return value
+
+
+def _patterns(value: object) -> tuple[str, ...]:
+    items = value.split(",") if isinstance(value, str) else value
+    if not isinstance(items, (list, tuple)):
+        raise TypeError(value)
+    return tuple(_text(item).strip() for item in items)
+
+
+_READERS: Mapping[type, tuple[Callable[[object], object], str]] = {
+    bool: (_boolean, "yes or no"),
+    int: (_integer, "whole number"),
+    float: (_number, "number"),
+    str: (_text, "text"),
+    tuple: (_patterns, "list of patterns"),
+}

@@ -1,0 +1,120 @@
+"""Every error a user can meet, with its exit code.
+
+The raiser passes facts; the class writes the message: what, where, and what to do next.
+Exit codes: 1 is an answer ("no match", "something to fix"), 2 an error, 3 an error of the model's server.
+"""
+
+from collections.abc import Sequence
+
+
+class VaultMindError(Exception):
+    """The root of every error that vault-mind raises on purpose."""
+
+    exit_code = 2
+
+
+class SettingsError(VaultMindError):
+    """A setting that is unknown or makes no sense."""
+
+    def __init__(self, name: str, why: str, where: str) -> None:
+        super().__init__(f"setting {name} ({where}): {why}")
+
+
+class VaultNotFoundError(VaultMindError):
+    """The folder that was named is not there."""
+
+    def __init__(self, folder: str, why: str = "no such folder") -> None:
+        super().__init__(f"{folder} is not a vault: {why}. Make one with: vault-mind init {folder}")
+
+
+class MemoryNotFoundError(VaultMindError):
+    """No memory goes by that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no memory is named by {name!r}. See them with: vault-mind list")
+
+
+class AmbiguousNameError(VaultMindError):
+    """A name that several memories share; `paths` are all of them."""
+
+    def __init__(self, name: str, paths: Sequence[str]) -> None:
+        self.paths = tuple(paths)
+        shown = "\n".join(f"  {path}" for path in self.paths[:20])
+        more = f"\n  and {len(self.paths) - 20} more" if len(self.paths) > 20 else ""
+        super().__init__(f"{name!r} names {len(self.paths)} memories; say more of the path:\n{shown}{more}")
+
+
+class PathRefusedError(VaultMindError):
+    """A path that vault-mind neither reads nor writes."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: refused, {why}")
+
+
+class UnreadableError(VaultMindError):
+    """A file that is there and cannot be read."""
+
+    def __init__(self, path: str, why: str) -> None:
+        self.why = why
+        super().__init__(f"{path}: cannot be read, {why}")
+
+
+class UnsafeChangeError(VaultMindError):
+    """A change that could touch more than was meant; nothing was written."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: not changed, {why}. Edit it by hand: vault-mind edit {path}")
+
+
+class MemoryChangedError(VaultMindError):
+    """Somebody else wrote the file since it was read; theirs stays, nothing was written."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(f"{path}: not changed, somebody else changed it in the meantime. Look at it and try again")
+
+
+class WriteFailedError(VaultMindError):
+    """The disk said no; the old file, if any, is as it was."""
+
+    def __init__(self, path: str, why: str) -> None:
+        super().__init__(f"{path}: not written, {why}. What was there before is unchanged")
+
+
+class BusyError(VaultMindError):
+    """Another process held a lock for longer than we wait."""
+
+    def __init__(self, what: str, seconds: float) -> None:
+        super().__init__(f"{what} is in use by another vault-mind process (waited {seconds:.0f} s). Try again")
+
+
+class UnwritableTextError(VaultMindError):
+    """A text that cannot be a memory."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"nothing was remembered: {why}")
+
+
+class BadPatternError(VaultMindError):
+    """A regex that does not compile; `position` counts characters from 0, None when unknown."""
+
+    def __init__(self, pattern: str, why: str, position: int | None) -> None:
+        self.position = position
+        at = "" if position is None else f" at position {position}"
+        super().__init__(f"bad pattern {pattern!r}: {why}{at}")
+
+
+class EditorError(VaultMindError):
+    """The editor could not be started or ended in an error."""
+
+    def __init__(self, editor: str, why: str) -> None:
+        super().__init__(f"editor {editor!r}: {why}. Set EDITOR to one that works")
+
+
+class ModelError(VaultMindError):
+    """The model gave no usable answer; `advice` says what to do."""
+
+    exit_code = 3
+
+    def __init__(self, why: str, advice: str) -> None:
+        self.why = why
+        super().__init__(f"{why}. {advice}" if advice else why)

@@ -1,0 +1,96 @@
+"""The journal: exchanges not yet learned from, one private file each, so that a crash loses none."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+
+from vault_mind.errors import BusyError, UnreadableError
+from vault_mind.files import locked, private_folder, read_regular, write_whole
+
+MOST_TRIES = 3  # after so many failures an exchange waits for `doctor` and its owner
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """What the user said and what came back, at one moment (ISO 8601) of one chat, by which mind.
+
+    `before` is the reply that the user's words followed on.
+    """
+
+    message: str
+    before: str
+    reply: str
+    at: str
+    chat: str
+    mind: str
+    tries: int = 0
+
+
+@dataclass(frozen=True)
+class Waiting:
+    """An exchange in the journal, and the file that holds it."""
+
+    exchange: Exchange
+    file: Path
+
+
+class Journal:
+    """The journal in `folder`; its files hold what the user said, so nobody else may read them."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def add(self, exchange: Exchange) -> Waiting:
+        """Write `exchange` down, durably."""
+        private_folder(self.folder)
+        moment = datetime.fromisoformat(exchange.at)
+        file = self.folder / f"{moment.timestamp():.6f}-{secrets.token_hex(4)}.json"
+        with self._lock():
+            write_whole(file, _bytes(exchange), expected=None)
+            file.chmod(0o600)
+        return Waiting(exchange, file)
+
+    def waiting(self, mind: str | None = None) -> list[Waiting]:
+        """What is still to be learned from, oldest first; of one mind, or of all."""
+        found = []
+        for file in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []:
+            try:
+                exchange = Exchange(**json.loads(read_regular(file)[0]))
+            except (UnreadableError, ValueError, TypeError):
+                continue  # crossed off by another process just now, or not ours
+            if mind in (None, exchange.mind):
+                found.append(Waiting(exchange, file))
+        return found
+
+    def cross_off(self, waiting: Waiting) -> None:
+        """Take an exchange out, once it has been learned from."""
+        waiting.file.unlink(missing_ok=True)
+
+    def failed(self, waiting: Waiting) -> None:
+        """Count one more failure to learn from an exchange."""
+        with self._lock():
+            if waiting.file.exists():
+                again = replace(waiting.exchange, tries=waiting.exchange.tries + 1)
+                write_whole(waiting.file, _bytes(again), expected=_bytes(waiting.exchange))
+
+    @contextmanager
+    def alone(self) -> Iterator[bool]:
+        """Whether this process may work through the journal now; one at a time may."""
+        with ExitStack() as stack:
+            try:
+                stack.enter_context(locked(self.folder / ".learning.lock", "the journal", seconds=0))
+            except BusyError:
+                yield False
+                return
+            yield True
+
+    def _lock(self) -> AbstractContextManager[None]:
+        return locked(self.folder / ".lock", "the journal")
+
+
+def _bytes(exchange: Exchange) -> bytes:
+    return json.dumps(asdict(exchange), ensure_ascii=True).encode()

@@ -1,0 +1,221 @@
+"""What the user sees, built here and printed elsewhere. Stored text never drives the terminal."""
+
+import json
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, is_dataclass
+from datetime import datetime
+
+from rich.text import Text
+
+from vault_mind.agent import Learned, Recalled
+from vault_mind.config import Config, Endpoint
+from vault_mind.doctor import Finding
+from vault_mind.memory import Memory
+from vault_mind.ranking import Hit
+from vault_mind.regex import Line
+from vault_mind.stats import Stats
+from vault_mind.vault import Problem
+
+# All that moves the cursor, rings, recolours or reorders: C0 but tab and newline, DEL, C1, bidi, half pairs.
+_CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+SNIPPET = 300  # characters of a memory in a list of hits
+
+
+def visible(text: str) -> str:
+    """`text` with every control character spelt out (`^[`, `<U+202E>`); newline and tab stay."""
+    return _CONTROL.sub(_spelt, text.replace("\r\n", "\n"))
+
+
+def one_line(text: str) -> str:
+    """`text` on one line, controls spelt out, newline and tab among them."""
+    return visible(text).replace("\n", "^J").replace("\t", "^I")
+
+
+def to_json(value: object, *, indent: int | None = 2) -> str:
+    """`value` as JSON that no terminal acts on; on one line when `indent` is None."""
+    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_plain)
+    return _JSON_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+
+
+def memory_data(memory: Memory) -> dict[str, object]:
+    """A memory as `--json` gives it; `frontmatter` holds every key as it was typed."""
+    return {
+        "path": memory.path,
+        "kind": memory.kind,
+        "source": memory.source,
+        "created_at": memory.created_at,
+        "tags": memory.tags,
+        "title": memory.title,
+        "body": memory.body,
+        "quote": memory.quote,
+        "superseded": memory.superseded,
+        "frontmatter": memory.frontmatter,
+        "warnings": memory.warnings,
+    }
+
+
+def hit_data(hit: Hit) -> dict[str, object]:
+    """A hit as `--json` gives it."""
+    return {"score": round(hit.score, 4), **memory_data(hit.memory)}
+
+
+def hits(found: Sequence[Hit]) -> Text:
+    """Hits, each its path on a line of its own and what it says below."""
+    text = Text()
+    for hit in found:
+        text.append(one_line(hit.memory.path), "cyan")
+        text.append(f"\n    {_facts(hit.memory)} · {hit.score:.2f}\n", "dim")
+        text.append("".join(f"    {line}\n" for line in _snippet(hit.memory).splitlines()))
+    return text
+
+
+def memories(found: Sequence[Memory], *, long: bool) -> Text:
+    """Memories, a line each: the path; with `long` its kind, date and first line too."""
+    text = Text()
+    for memory in found:
+        text.append(one_line(memory.path), "cyan")
+        if long:
+            text.append(f"  {_facts(memory)}", "dim")
+            text.append(f"  {one_line(memory.body.partition(chr(10))[0])}")
+        text.append("\n")
+    return text
+
+
+def grep_lines(memory: Memory, lines: Iterable[Line]) -> Text:
+    """Matching lines as ripgrep prints them: path:line:text."""
+    text = Text()
+    for line in lines:
+        text.append(one_line(memory.path), "magenta")
+        text.append(":")
+        text.append(str(line.number), "green")
+        text.append(":")
+        end = 0
+        for start, stop in line.spans:
+            text.append(visible(line.text[end:start]))
+            text.append(visible(line.text[start:stop]), "bold red")
+            end = stop
+        text.append(visible(line.text[end:]) + "\n")
+    return text
+
+
+def whole(memory: Memory) -> Text:
+    """The file as it is, controls spelt out."""
+    text = visible(memory.text.removeprefix("\ufeff"))
+    head = len(text) - len(visible(memory.content))
+    shown = Text(text if text.endswith("\n") else text + "\n")
+    shown.stylize("dim", 0, max(head, 0))
+    return shown
+
+
+def problem(found: Problem) -> Text:
+    """A problem in a line."""
+    return Text(f"warning: {one_line(found.path)}: {one_line(found.what)}", "yellow")
+
+
+def findings(found: Sequence[Finding]) -> Text:
+    """What `doctor` found, each with what to do."""
+    text = Text()
+    for finding in found:
+        text.append("note  " if finding.remark else "fix   ", "dim" if finding.remark else "yellow")
+        text.append(f"{one_line(finding.path)}: " if finding.path else "")
+        text.append(f"{one_line(finding.what)}\n")
+        text.append(f"      {finding.advice}\n", "dim")
+    return text
+
+
+def stats(counted: Stats, extra: Mapping[str, str]) -> Text:
+    """Counts, a line each."""
+    rows = {
+        "memories": f"{counted.memories:,} ({counted.words:,} words)",
+        "kinds": _numbers(counted.kinds),
+        "sources": _numbers(counted.sources),
+        "tags": _numbers(counted.tags),
+        "superseded": str(counted.superseded),
+        "expired": str(counted.expired),
+        "pinned": str(counted.pinned),
+        "from … to": f"{_day(counted.oldest)} … {_day(counted.newest)}",
+        **extra,
+    }
+    return _table(rows)
+
+
+def config(settings: Config, endpoint: Endpoint, extra: Mapping[str, tuple[str, str]]) -> Text:
+    """Each setting, its value, where it came from and what it is for."""
+    text = Text()
+    rows = {
+        **extra,
+        **{name: (_value(getattr(settings.settings, name)), settings.origins[name]) for name in settings.origins},
+        "ANTHROPIC_BASE_URL": (endpoint.url, "environment or default"),
+        "ANTHROPIC_API_KEY": (endpoint.masked, "environment"),
+    }
+    width = max(len(name) for name in rows) + 2
+    for name, (value, origin) in rows.items():
+        text.append(name.ljust(width), "cyan")
+        text.append(one_line(value))
+        meaning = f", {settings.meaning(name)}" if name in settings.origins else ""
+        text.append(f"  ({one_line(origin)}{meaning})\n", "dim")
+    return text
+
+
+def recalled(found: Recalled) -> Text | None:
+    """What was recalled, in one line; None for nothing."""
+    paths = [hit.memory.path for hit in found.hits]
+    return Text(f"recalled: {', '.join(map(one_line, paths))}", "dim") if paths else None
+
+
+def learned(what: Learned) -> Text | None:
+    """What was learned, in one line; None when there is nothing to say."""
+    parts = [f"learned: {one_line(memory.body)} ({one_line(memory.path)})" for memory in what.saved]
+    parts += [f"known already: {one_line(memory.path)}" for memory in what.known]
+    parts += [f"not kept: {one_line(turned.text)} ({turned.why})" for turned in what.turned]
+    if what.failed:
+        parts.append(f"nothing learned this time: {one_line(what.failed)}; it is kept for the next chat")
+    return Text(" · ".join(parts), "dim") if parts else None
+
+
+def _facts(memory: Memory) -> str:
+    state = ", superseded" if memory.superseded else ""
+    return f"{one_line(memory.kind)}, {_day(memory.created_at)}{state}"
+
+
+def _snippet(memory: Memory) -> str:
+    text = visible(memory.body or memory.title).strip()
+    return text if len(text) <= SNIPPET else text[:SNIPPET].rstrip() + "…"
+
+
+def _day(moment: datetime | None) -> str:
+    return f"{moment:%Y-%m-%d}" if moment else "no date"
+
+
+def _numbers(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{one_line(name)} {number}" for name, number in counts.items()) or "none"
+
+
+def _value(value: object) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
+
+
+def _table(rows: Mapping[str, str]) -> Text:
+    text = Text()
+    width = max(len(name) for name in rows) + 2
+    for name, value in rows.items():
+        text.append(name.ljust(width), "cyan")
+        text.append(f"{value}\n")
+    return text
+
+
+def _spelt(match: re.Match[str]) -> str:
+    code = ord(match[0])
+    if code < 0x20 or code == 0x7F:
+        return "^" + chr(code ^ 0x40)
+    return f"<U+{code:04X}>"
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, datetime):
+        return value.isoformat()
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    return str(value)

@@ -1,0 +1,302 @@
+"""The chat: at a terminal with editing, history and completion; or line by line from a pipe."""
+
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+from rich.markdown import Markdown
+
+from vault_mind import render
+from vault_mind.agent import Recalled
+from vault_mind.config import state_folder
+from vault_mind.errors import ModelError, VaultMindError
+from vault_mind.files import private_folder
+from vault_mind.memory import Memory
+from vault_mind.regex import Pattern
+from vault_mind.session import Session
+from vault_mind.stats import count
+
+OFFLINE = (
+    "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
+    "For Claude, set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL to a server of your own)."
+)
+LISTED = 20  # memories that /memories shows when it is not told how many
+
+
+class Leave(Exception):  # noqa: N818  # not an error: the user is done
+    """The user wants to leave the chat."""
+
+
+@dataclass
+class Chat:
+    """One chat, shown on two consoles: answers and data on `out`, talk about them on `err`."""
+
+    session: Session
+    out: Console
+    err: Console
+    confirm: Callable[[str], bool]
+    failed: bool = field(default=False, init=False)
+
+    def greet(self) -> None:
+        """Say once what mind this is."""
+        if self.session.offline:
+            self.err.print(OFFLINE, style="dim")
+
+    def say(self, message: str) -> None:
+        """One turn: recall, answer, learn; or a command. Our errors become a line, and the chat goes on."""
+        if not message.strip():
+            return
+        try:
+            if message.lstrip().startswith("/"):
+                self._command(message.strip())
+            else:
+                self._turn(message)
+        except VaultMindError as error:
+            self.failed = True
+            self.err.print(render.visible(str(error)), style="red")
+        except KeyboardInterrupt:
+            self.err.print("stopped", style="dim")
+
+    def _turn(self, message: str) -> None:
+        agent = self.session.agent
+        if waiting := agent.backlog():
+            with self.err.status(f"learning from {waiting} earlier exchanges (Ctrl-C to leave them for later)"):
+                learned = agent.catch_up()
+            for what in learned:
+                self._tell(render.learned(what))
+        recalled = agent.recall(message)
+        self._show_news(recalled)
+        self._tell(render.recalled(recalled))
+        try:
+            reply = self._stream(agent.answer(message, recalled))
+        except ModelError as error:
+            self.failed = True
+            self.err.print(render.visible(str(error)), style="red")
+            return
+        with self.err.status("learning (Ctrl-C to leave it for later)"):
+            what = agent.learn(message, reply)
+        self._tell(render.learned(what))
+
+    def _stream(self, pieces: Iterator[str]) -> str:
+        if self.out.is_terminal:
+            return _stream_markdown(self.out, pieces)
+        said = []
+        for piece in pieces:
+            said.append(piece)
+            self.out.file.write(render.visible(piece))
+            self.out.file.flush()
+        if not "".join(said).endswith("\n"):
+            self.out.file.write("\n")
+            self.out.file.flush()
+        return "".join(said)
+
+    def _show_news(self, recalled: Recalled) -> None:
+        for problem in recalled.news:
+            self.err.print(render.problem(problem))
+
+    def _tell(self, text: object) -> None:
+        if text is not None:
+            self.err.print(text)
+
+    def _command(self, line: str) -> None:
+        name, _, rest = line[1:].partition(" ")
+        known = COMMANDS.get(name.lower())
+        if known is None:
+            self.err.print(f"no command /{render.one_line(name)}; /help lists them", style="red")
+            return
+        known.run(self, rest.strip())
+
+    def remember(self, text: str) -> None:
+        """Write `text` as a memory."""
+        if not text:
+            self.err.print("say what: /remember the spare key is with Mrs Low", style="red")
+            return
+        memory, new = self.session.agent.remember(text, kind="fact")
+        self.err.print(f"{'remembered' if new else 'known already'}: {render.one_line(memory.path)}", style="dim")
+
+    def forget(self, name: str) -> None:
+        """Delete a memory, after asking."""
+        vault = self.session.vault
+        memory = vault.read(vault.find(name))
+        self.out.print(render.memories([memory], long=True), end="")
+        if self.confirm("Forget it?"):
+            vault.forget(memory)
+            self.err.print(f"forgotten: {render.one_line(memory.path)}", style="dim")
+        else:
+            self.err.print("kept", style="dim")
+
+    def memories(self, amount: str) -> None:
+        """List the newest memories."""
+        self.session.index.sync()
+        held = newest(self.session.index.memories())
+        shown = held[: int(amount) if amount.isdigit() else LISTED]
+        self.out.print(render.memories(shown, long=True), end="")
+        if len(shown) < len(held):
+            self.err.print(f"{len(shown)} of {len(held)}; /memories {len(held)} shows all", style="dim")
+        if not held:
+            self.err.print("no memories yet", style="dim")
+
+    def stats(self, _: str) -> None:
+        """Count the vault."""
+        self.session.index.sync()
+        counted = count(self.session.index.memories(), datetime.now().astimezone())
+        self.out.print(render.stats(counted, {}), end="")
+
+    def search(self, query: str) -> None:
+        """Show the best matches."""
+        now = datetime.now().astimezone()
+        hits = self.session.index.search(query, self.session.settings.top_k, keep=lambda memory: memory.current(now))
+        self.out.print(render.hits(hits), end="")
+        if not hits:
+            self.err.print("no memory matches", style="dim")
+
+    def grep(self, pattern: str) -> None:
+        """Show the lines that match a regex."""
+        found = False
+        for memory, lines in self.session.index.grep(Pattern(pattern)):
+            found = True
+            self.out.print(render.grep_lines(memory, lines), end="")
+        if not found:
+            self.err.print("no line matches", style="dim")
+
+    def show(self, name: str) -> None:
+        """Show a memory's file."""
+        vault = self.session.vault
+        memory = vault.read(vault.find(name))
+        self.err.print(render.one_line(memory.path), style="dim")
+        self.out.print(render.whole(memory), end="")
+
+    def help(self, _: str) -> None:
+        """List the commands."""
+        for name, command in COMMANDS.items():
+            self.out.print(f"/{name} {command.argument}".ljust(24) + command.what)
+        self.out.print("Anything else is said to the assistant. Ctrl-C stops a reply, Ctrl-D leaves.")
+
+    def quit(self, _: str) -> None:
+        """Leave."""
+        raise Leave
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of the chat: what it does with the words after its name."""
+
+    run: Callable[[Chat, str], None]
+    argument: str
+    what: str
+
+
+COMMANDS = {
+    "remember": Command(Chat.remember, "TEXT", "write TEXT as a memory, now"),
+    "forget": Command(Chat.forget, "NAME", "delete a memory; it asks first"),
+    "memories": Command(Chat.memories, "[N]", "the newest memories"),
+    "search": Command(Chat.search, "QUERY", "the memories that match best"),
+    "grep": Command(Chat.grep, "PATTERN", "the lines that match a regex"),
+    "show": Command(Chat.show, "NAME", "a memory's file; NAME is its path, stem or a part of it"),
+    "stats": Command(Chat.stats, "", "what the vault holds"),
+    "help": Command(Chat.help, "", "this list"),
+    "quit": Command(Chat.quit, "", "leave (or Ctrl-D)"),
+}
+
+
+def newest(memories: Iterable[Memory]) -> list[Memory]:
+    """Newest first, those without a date last, ties by path."""
+    return sorted(memories, key=lambda m: (-m.created_at.timestamp() if m.created_at else float("inf"), m.path))
+
+
+def from_lines(chat: Chat, lines: Iterable[str]) -> None:
+    """Say each line, until the input ends or a /quit."""
+    chat.greet()
+    try:
+        for line in lines:
+            chat.say(line.rstrip("\r\n"))
+    except Leave:
+        return
+
+
+def at_terminal(chat: Chat) -> None:
+    """Talk with whoever sits at the terminal until they leave."""
+    from prompt_toolkit import PromptSession  # late: only this one command edits lines
+    from prompt_toolkit.history import FileHistory
+
+    folder = private_folder(state_folder(chat.session.vault.root))
+    prompts: PromptSession[str] = PromptSession(
+        history=FileHistory(str(folder / "history")), completer=_completer(chat.session)
+    )
+    chat.greet()
+    chat.err.print("Say something, or /help. Ctrl-C stops a reply, Ctrl-D leaves.", style="dim")
+    warm_up = getattr(chat.session.mind, "warm_up", None)
+    if warm_up:  # the SDK takes seconds to import; that is done by the time the first message is typed
+        threading.Thread(target=warm_up, daemon=True).start()
+    while True:
+        try:
+            message = prompts.prompt("› ")
+        except KeyboardInterrupt:
+            continue
+        except EOFError:
+            break
+        try:
+            chat.say(message)
+        except Leave:
+            break
+
+
+def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
+    """Show Markdown as it comes: blocks that are whole for good, the one being written live."""
+    said, shown = "", 0
+    with Live(console=out, refresh_per_second=12, transient=True, vertical_overflow="crop") as live:
+        try:
+            for piece in pieces:
+                said += piece
+                end = _whole_blocks(said)
+                if end > shown:
+                    live.console.print(_markdown(said[shown:end]))
+                    shown = end
+                live.update(_markdown(said[shown:]))
+        finally:
+            live.update("")
+            if said[shown:].strip():
+                live.console.print(_markdown(said[shown:]))
+    return said
+
+
+def _whole_blocks(text: str) -> int:
+    """Where the last block of Markdown ends that no further words can change: a blank line outside a fence."""
+    fence, end, at = "", 0, 0
+    for line in text.splitlines(keepends=True):
+        at += len(line)
+        mark = line.lstrip()[:3]
+        if mark in ("```", "~~~"):
+            fence = "" if fence == mark else fence or mark
+        elif not fence and not line.strip() and line.endswith("\n"):
+            end = at
+    return end
+
+
+def _markdown(text: str) -> Markdown:
+    return Markdown(render.visible(text), hyperlinks=False)
+
+
+def _completer(session: Session) -> Any:  # the library is imported late
+    from prompt_toolkit.completion import Completer, Completion  # late, as above
+
+    class Commands(Completer):
+        def get_completions(self, document: Any, complete_event: Any) -> Iterator[Any]:  # noqa: ARG002
+            text = document.text_before_cursor
+            if not text.startswith("/"):
+                return
+            name, space, rest = text[1:].partition(" ")
+            if not space:
+                for known, command in COMMANDS.items():
+                    if known.startswith(name):
+                        yield Completion(known, start_position=-len(name), display_meta=command.what)
+            elif name in ("show", "forget"):
+                for path in sorted(session.vault.walk().files):
+                    if rest.casefold() in path.casefold():
+                        yield Completion(path, start_position=-len(rest), display=render.one_line(path))
+
+    return Commands()

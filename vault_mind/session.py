@@ -1,0 +1,82 @@
+"""One vault, opened: its settings, index, journal and agent, as the doors and programs need them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from vault_mind.agent import Agent
+from vault_mind.config import Config, Endpoint, Settings, find_vault, load, reach, state_folder
+from vault_mind.index import Index
+from vault_mind.journal import Journal
+from vault_mind.model import Claude, ModelClient
+from vault_mind.offline import Offline
+from vault_mind.vault import Vault
+
+
+@dataclass(frozen=True)
+class Session:
+    """What belongs to one vault; `chosen` says how it was found, `made` whether it is new."""
+
+    vault: Vault
+    config: Config
+    endpoint: Endpoint
+    chosen: str
+    made: bool
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.config.settings
+
+    @property
+    def offline(self) -> bool:
+        """Whether the offline mind answers: it was asked for, or there is nobody else."""
+        return self.settings.offline or not self.endpoint.usable
+
+    @cached_property
+    def index(self) -> Index:
+        """The vault's index."""
+        return Index(self.vault, language=self.settings.language)
+
+    @cached_property
+    def journal(self) -> Journal:
+        """The exchanges not yet learned from."""
+        return Journal(state_folder(self.vault.root) / "journal")
+
+    @cached_property
+    def mind(self) -> ModelClient:
+        """Claude, or the offline mind."""
+        if self.offline:
+            return Offline()
+        return Claude(
+            self.endpoint,
+            model=self.settings.model,
+            extraction_model=self.settings.extraction_model,
+            max_tokens=self.settings.max_tokens,
+            extraction_max_tokens=self.settings.extraction_max_tokens,
+        )
+
+    @cached_property
+    def agent(self) -> Agent:
+        """A new chat."""
+        return Agent(self.vault, self.index, self.mind, self.journal, self.settings)
+
+
+def open_session(
+    vault: Path | None,
+    environment: Mapping[str, str],
+    *,
+    here: Path | None = None,
+    flags: Mapping[str, object] | None = None,
+) -> Session:
+    """Open the vault that is meant: `vault`, VAULT_MIND_VAULT, the one around `here`, or the default.
+
+    The default is made on first use. Raises VaultNotFoundError and SettingsError.
+    """
+    folder, chosen = find_vault(vault, environment, here or Path.cwd())
+    made = not folder.exists()
+    if made:
+        Vault.create(folder)
+    config = load(folder, environment, flags or {})
+    return Session(Vault(folder, config.settings.ignore), config, reach(environment), chosen, made)

@@ -1,0 +1,372 @@
+"""The folder: list, read, save, change, rename, forget. The files are the truth, here and nowhere else."""
+
+import os
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from vault_mind.config import VAULT_FILE, state_folder
+from vault_mind.errors import (
+    AmbiguousNameError,
+    MemoryChangedError,
+    MemoryNotFoundError,
+    PathRefusedError,
+    UnreadableError,
+    VaultNotFoundError,
+    WriteFailedError,
+)
+from vault_mind.files import LARGEST, locked, move_new, read_regular, remove, write_whole
+from vault_mind.memory import Memory, compose, decoded, parse, revise
+
+FOLDER = "memories"
+SLUG_LENGTH = 60  # characters; what Obsidian's file list shows without cutting
+SLUG_BYTES = 180  # file systems end a name at 255 bytes, and a script may need three for a character
+
+_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)", re.IGNORECASE)
+_SETTINGS = """\
+# The settings of this vault; it may be left out. `vault-mind config` lists them all.
+# top_k = 6
+# language = "english"
+# ignore = ["archive/"]
+"""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something about one path that its owner should know, in a sentence."""
+
+    path: str
+    what: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """What a stat says of a file: enough to see that it changed. Times are ns since the epoch."""
+
+    mtime: int
+    ctime: int
+    size: int
+    inode: int
+
+    @classmethod
+    def of(cls, status: os.stat_result) -> "Status":
+        """The part of `status` that tells one content from another."""
+        return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
+
+
+@dataclass
+class Walk:
+    """What a walk through the vault met: the memories' paths, and what could not be followed."""
+
+    files: dict[str, Status] = field(default_factory=dict)
+    problems: list[Problem] = field(default_factory=list)
+
+
+class Vault:
+    """A folder of memories. `ignore` are patterns, as in .gitignore, of what is not read."""
+
+    def __init__(self, root: str | Path, ignore: Sequence[str] = ()) -> None:
+        self.root = Path(root).expanduser().absolute()
+        if not self.root.is_dir():
+            raise VaultNotFoundError(str(root))
+        self._real = self.root.resolve()
+        self._ignore = tuple(ignore)
+
+    @classmethod
+    def create(cls, root: str | Path) -> "Vault":
+        """Make a vault of the folder `root`, and the folder when there is none; what is there stays."""
+        folder = Path(root).expanduser()
+        try:
+            (folder / FOLDER).mkdir(parents=True, exist_ok=True)
+            if not os.path.lexists(folder / VAULT_FILE):
+                (folder / VAULT_FILE).write_text(_SETTINGS, encoding="utf-8")
+        except OSError as error:
+            raise WriteFailedError(str(folder), (error.strerror or str(error)).lower()) from error
+        return cls(folder)
+
+    def walk(self) -> Walk:
+        """Every memory's path with its status; dot-folders and ignored files are passed over."""
+        walk = Walk()
+        links: list[str] = []
+        matcher = _matcher(self._ignore)
+        folders = [""]
+        while folders:
+            folder = folders.pop()
+            try:
+                with os.scandir(self.root / folder) as entries:
+                    for entry in entries:
+                        path = folder + entry.name
+                        if entry.name.startswith(".") or (matcher and matcher(path, entry.is_dir())):
+                            continue
+                        if entry.is_symlink():
+                            links.append(path)
+                        elif entry.is_dir(follow_symlinks=False):
+                            folders.append(path + "/")
+                        elif _is_markdown(path):
+                            _note(walk, path, entry)
+            except OSError as error:
+                walk.problems.append(Problem(folder or ".", f"folder not read: {_reason(error)}"))
+        for path in sorted(links):
+            self._follow(path, walk)
+        return walk
+
+    def read(self, path: str) -> Memory:
+        """The memory at `path`. Raises PathRefusedError, UnreadableError or MemoryNotFoundError."""
+        return self.read_with_status(path)[0]
+
+    def read_with_status(self, path: str) -> tuple[Memory, Status]:
+        """The memory at `path`, and the status of the very file that was read."""
+        file = self._inside(path)
+        if not os.path.lexists(self.root / path):
+            raise MemoryNotFoundError(path)
+        try:
+            data, status = read_regular(file)
+        except UnreadableError as error:
+            raise UnreadableError(path, error.why) from error
+        return _parsed(path, data, status.st_size), Status.of(status)
+
+    def memories(self) -> Iterator[Memory]:
+        """Every memory that can be read, by path; what cannot is in `problems`."""
+        for path in sorted(self.walk().files):
+            try:
+                yield self.read(path)
+            except (UnreadableError, MemoryNotFoundError):  # told by `problems`, or gone since the walk
+                continue
+
+    def problems(self) -> list[Problem]:
+        """Everything that cannot be read as it should be, by path."""
+        walk = self.walk()
+        found = list(walk.problems)
+        for path in walk.files:
+            try:
+                found += [Problem(path, warning) for warning in self.read(path).warnings]
+            except UnreadableError as error:
+                found.append(Problem(path, f"cannot be read: {error.why}"))
+            except MemoryNotFoundError:
+                continue
+        return sorted(found, key=lambda problem: problem.path)
+
+    def find(self, name: str) -> str:
+        """The path of the memory that `name` means: its path, its stem, or a part that only it has.
+
+        Raises MemoryNotFoundError, AmbiguousNameError, or PathRefusedError for a way out of the vault.
+        """
+        name = self._relative(name)
+        paths = sorted(self.walk().files)
+        if name in paths:
+            return name
+        if (self.root / name).is_symlink():
+            return self._inside(name).relative_to(self._real).as_posix()
+        for found in _meant(name, paths):
+            if len(found) == 1:
+                return found[0]
+            if found:
+                raise AmbiguousNameError(name, found)
+        raise MemoryNotFoundError(name)
+
+    def save(
+        self,
+        body: str,
+        *,
+        kind: str,
+        source: str,
+        created_at: datetime,
+        quote: str | None = None,
+        tags: Sequence[str] = (),
+        chat: str | None = None,
+    ) -> Memory:
+        """Write a new memory into `memories/`, never over a file that exists.
+
+        Raises UnwritableTextError for a text that cannot be one, and WriteFailedError.
+        """
+        keys: dict[str, str | Sequence[str]] = {
+            "kind": kind,
+            "source": source,
+            "created_at": created_at.isoformat(timespec="seconds"),
+        }
+        optional = {"quote": quote, "tags": tuple(tags), "chat": chat}
+        keys |= {key: value for key, value in optional.items() if value}
+        text = compose(body, keys)
+        with self.lock():
+            folder = self.root / FOLDER
+            try:
+                folder.mkdir(exist_ok=True)
+            except OSError as error:
+                raise WriteFailedError(FOLDER, _reason(error)) from error
+            path = f"{FOLDER}/{self._free_name(folder, slug(body))}.md"
+            write_whole(self._inside(path, new=True), text.encode(), expected=None)
+        return parse(path, text)
+
+    def change(
+        self, memory: Memory, keys: Mapping[str, str | Sequence[str] | None], *, body: str | None = None
+    ) -> Memory:
+        """Set `keys` (None takes one out) and `body` in the file that `memory` was read from.
+
+        Only the lines of what is named differ afterwards. Raises MemoryChangedError when the file
+        is no longer what `memory` says, and UnsafeChangeError when it cannot be done safely.
+        """
+        text = revise(memory, keys, body)
+        if text != memory.text:
+            with self.lock():
+                write_whole(self._inside(memory.path), text.encode(), expected=memory.text.encode())
+        return parse(memory.path, text)
+
+    def rename(self, memory: Memory, stem: str) -> Memory:
+        """Give the memory's file a name made from `stem`, in its folder; links to it are not followed up."""
+        with self.lock():
+            file = self._inside(memory.path)
+            if self.read(memory.path).text != memory.text:
+                raise MemoryChangedError(memory.path)
+            taken = self._free_name(file.parent, slug(stem), own=file.name)
+            path = f"{memory.path.rpartition('/')[0]}/{taken}.md".lstrip("/")
+            move_new(file, self._inside(path, new=True))
+        return parse(path, memory.text, memory.fault)
+
+    def forget(self, memory: Memory) -> None:
+        """Delete the file that `memory` was read from. Raises MemoryChangedError when it is another by now."""
+        file = self._inside(memory.path)
+        with self.lock():
+            data, status = read_regular(file, limit=None)
+            if _parsed(memory.path, data, status.st_size).text != memory.text:
+                raise MemoryChangedError(memory.path)
+            remove(file, expected=data)
+
+    def lock(self) -> AbstractContextManager[None]:
+        """Hold the vault's one lock, which all our processes share; it may be taken again inside."""
+        return locked(state_folder(self._real) / "vault.lock", f"the vault {self.root}")
+
+    def _inside(self, path: str, *, new: bool = False) -> Path:
+        """The real file behind `path`. Raises PathRefusedError unless it is an `.md` of this vault."""
+        parts = path.split("/")
+        if "\0" in path or not path or any(part in ("", ".", "..") or part.startswith(".") for part in parts):
+            raise PathRefusedError(path, "it is no path inside the vault")
+        if not _is_markdown(path):
+            raise PathRefusedError(path, "memories end in .md")
+        file = self.root / path
+        try:
+            real = (file.parent.resolve(strict=True) / file.name) if new else file.resolve(strict=True)
+        except FileNotFoundError as error:
+            if file.is_symlink():
+                raise UnreadableError(path, "the link leads nowhere") from error
+            raise MemoryNotFoundError(path) from error
+        except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, before Python 3.13
+            raise UnreadableError(path, "the link leads in a circle" if file.is_symlink() else str(error)) from error
+        if not real.is_relative_to(self._real):
+            raise PathRefusedError(path, "it leads outside the vault")
+        if any(part.startswith(".") for part in real.relative_to(self._real).parts):
+            raise PathRefusedError(path, "it leads into a dot-folder")
+        return real
+
+    def _follow(self, path: str, walk: Walk) -> None:
+        """Follow a link: what it shows belongs to the walk unless the walk has met it under its own name."""
+        try:
+            real = (self.root / path).resolve(strict=True)
+            status = real.stat()
+        except (OSError, RuntimeError) as error:
+            walk.problems.append(Problem(path, f"link not followed: {_reason(error)}"))
+            return
+        if not real.is_relative_to(self._real):
+            walk.problems.append(Problem(path, "link not followed: it leads outside the vault"))
+            return
+        own = real.relative_to(self._real).as_posix()
+        hidden = any(part.startswith(".") for part in own.split("/"))
+        if real.is_file() and _is_markdown(path) and own not in walk.files and not hidden:
+            walk.files[path] = Status.of(status)
+
+    def _relative(self, name: str) -> str:
+        """`name` as it would stand in the vault: an absolute path into it, or one with ./, made relative."""
+        if Path(name).is_absolute():
+            real = Path(os.path.normpath(name))
+            for root in (self.root, self._real):
+                if real.is_relative_to(root):
+                    return real.relative_to(root).as_posix()
+            raise PathRefusedError(name, "it leads outside the vault")
+        name = name.strip().removeprefix("./").removeprefix("[[").removesuffix("]]")
+        if ".." in re.split(r"[/\\]", name):
+            raise PathRefusedError(name, "it leads outside the vault")
+        return name
+
+    def _free_name(self, folder: Path, wanted: str, own: str | None = None) -> str:
+        """`wanted`, numbered if need be, so that no file here has its name in any case or Unicode form."""
+        taken = {_folded(file.name).removesuffix(".md") for file in folder.iterdir() if file.name != own}
+        # A note that iCloud keeps elsewhere leaves `.Name.md.icloud` in its place.
+        taken |= {name[1:].removesuffix(".icloud").removesuffix(".md") for name in taken if name.endswith(".icloud")}
+        name, number = wanted, 1
+        while name in taken:
+            number += 1
+            name = f"{wanted}-{number}"
+        return name
+
+
+def _parsed(path: str, data: bytes, size: int) -> Memory:
+    if len(data) <= LARGEST:
+        return parse(path, *decoded(data))
+    fault = f"it is too large ({size / 1_000_000:.0f} MB); only its first {LARGEST // 2**20} MB are searched"
+    return parse(path, decoded(data[:LARGEST])[0], fault)
+
+
+def slug(sentence: str) -> str:
+    """A readable file name for `sentence`: lower case, words joined by -, legal on every system."""
+    text = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", sentence).casefold())
+    spaced = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in text[:1000])
+    short = ""
+    for word in spaced.split():
+        longer = f"{short}-{word}" if short else word
+        if short and (len(longer) > SLUG_LENGTH or len(longer.encode()) > SLUG_BYTES):
+            break
+        short = longer
+    short = _cut(short)
+    return f"{short}-memory" if _RESERVED.fullmatch(short) else short or "memory"
+
+
+def _cut(text: str) -> str:
+    # One word can be longer than a name may be: Japanese has no spaces.
+    return text[:SLUG_LENGTH].encode("utf-8", "ignore")[:SLUG_BYTES].decode("utf-8", "ignore")
+
+
+def _meant(name: str, paths: Sequence[str]) -> Iterator[list[str]]:
+    """The paths that `name` may mean, the closest reading first: all of the path, the file's name, a part."""
+    wanted = _folded(name)
+    folded = [(path, _folded(path)) for path in paths]
+    yield [path for path, whole in folded if wanted in (whole, whole[:-3])]
+    yield [path for path, whole in folded if wanted in (whole.rpartition("/")[2], whole.rpartition("/")[2][:-3])]
+    yield [path for path, whole in folded if wanted in whole]
+
+
+def _folded(name: str) -> str:
+    return unicodedata.normalize("NFC", name.casefold())
+
+
+def _is_markdown(path: str) -> bool:
+    return path[-3:].lower() == ".md"
+
+
+def _note(walk: Walk, path: str, entry: os.DirEntry[str]) -> None:
+    try:
+        path.encode()
+    except UnicodeEncodeError:
+        walk.problems.append(Problem(ascii(path)[1:-1], "not read: its name is not UTF-8"))
+        return
+    try:
+        walk.files[path] = Status.of(entry.stat(follow_symlinks=False))
+    except FileNotFoundError:  # deleted while we walked
+        return
+    except OSError as error:
+        walk.problems.append(Problem(path, f"cannot be read: {_reason(error)}"))
+
+
+def _matcher(patterns: Sequence[str]) -> Callable[[str, bool], bool] | None:
+    if not patterns:
+        return None
+    import pathspec  # late: only a vault with an ignore setting needs it
+
+    spec = pathspec.GitIgnoreSpec.from_lines(patterns)
+    return lambda path, is_folder: spec.match_file(path + "/" if is_folder else path)
+
+
+def _reason(error: Exception) -> str:
+    return (getattr(error, "strerror", None) or str(error)).lower()
