@@ -1,0 +1,134 @@
+"""A real HTTP server on 127.0.0.1 that speaks the Messages API and answers what a test has scripted.
+
+Each request takes the next `Answer`; the last one repeats. Every request body is kept in `requests`.
+"""
+
+import json
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What one request gets: text with a stop reason, or an HTTP error; `cut` drops the stream in the middle."""
+
+    text: str = ""
+    stop_reason: str | None = "end_turn"
+    status: int = 200
+    error: str = ""
+    message: str = ""
+    cut: bool = False
+    error_in_stream: bool = False
+    thinking: str = ""
+    pieces: int = 3
+
+
+def remembering(*memories: tuple[str, str, str]) -> Answer:
+    """The answer of an extraction call: (kind, text, quote) of each candidate."""
+    found = [dict(zip(("kind", "text", "quote"), memory, strict=True)) for memory in memories]
+    return Answer(json.dumps({"memories": found}))
+
+
+@dataclass
+class MessagesApi:
+    """The server while it runs: where it is, and what it was sent."""
+
+    url: str
+    answers: list[Answer]
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    headers: list[dict[str, str]] = field(default_factory=list)
+
+    def script(self, *answers: Answer) -> None:
+        """Answer these from now on, the last one again and again."""
+        self.answers[:] = answers
+
+
+@contextmanager
+def serving(answers: Sequence[Answer] = (Answer("Hello."),)) -> Iterator[MessagesApi]:
+    """Run the server for as long as the block lasts."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+    api = MessagesApi(f"http://127.0.0.1:{server.server_port}", list(answers))
+    server.api = api  # type: ignore[attr-defined]
+    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
+    thread.start()
+    try:
+        yield api
+    finally:
+        server.shutdown()
+        server.server_close()
+        thread.join()
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def log_message(self, *args: object) -> None:
+        pass
+
+    def do_POST(self) -> None:
+        api: MessagesApi = self.server.api  # type: ignore[attr-defined]
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])).decode("utf-8"))
+        api.requests.append(body)
+        api.headers.append({name.lower(): value for name, value in self.headers.items()})
+        answer = api.answers.pop(0) if len(api.answers) > 1 else api.answers[0]
+        if answer.status != 200:
+            error = {"type": "error", "error": {"type": answer.error, "message": answer.message}}
+            self._send(answer.status, "application/json", json.dumps(error))
+        elif body.get("stream"):
+            self._send(200, "text/event-stream", _events(answer), whole=not answer.cut)
+        else:
+            self._send(200, "application/json", json.dumps(_message(answer, answer.stop_reason)))
+
+    def _send(self, status: int, kind: str, body: str, *, whole: bool = True) -> None:
+        data = body.encode()
+        self.send_response(status)
+        self.send_header("content-type", kind)
+        self.send_header("content-length", str(len(data) if whole else len(data) + 1000))
+        self.send_header("connection", "close")
+        self.end_headers()
+        self.wfile.write(data)
+        self.close_connection = True
+
+
+def _message(answer: Answer, stop_reason: str | None) -> dict[str, Any]:
+    usage = {"input_tokens": 10, "output_tokens": 10}
+    content = [{"type": "text", "text": answer.text}] if answer.text else []
+    fixed = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "stop_sequence": None}
+    return {**fixed, "content": content, "stop_reason": stop_reason, "usage": usage}
+
+
+def _events(answer: Answer) -> str:
+    events: list[dict[str, Any]] = []
+    start = {**_message(answer, None), "content": []}
+    events.append({"type": "message_start", "message": start})
+    index = 0
+    if answer.thinking:
+        events += _block(0, {"type": "thinking", "thinking": "", "signature": ""}, [
+            {"type": "thinking_delta", "thinking": answer.thinking}, {"type": "signature_delta", "signature": "s"},
+        ])  # fmt: skip
+        index = 1
+    size = max(1, len(answer.text) // answer.pieces)
+    pieces = [answer.text[i : i + size] for i in range(0, len(answer.text), size)]
+    if pieces:
+        events += _block(
+            index, {"type": "text", "text": ""}, [{"type": "text_delta", "text": piece} for piece in pieces]
+        )
+    if answer.error_in_stream:
+        events.append({"type": "error", "error": {"type": answer.error, "message": answer.message}})
+    elif not answer.cut:
+        delta = {"stop_reason": answer.stop_reason, "stop_sequence": None}
+        events.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 10}})
+        events.append({"type": "message_stop"})
+    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+
+
+def _block(index: int, start: dict[str, Any], deltas: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    return [
+        {"type": "content_block_start", "index": index, "content_block": start},
+        *({"type": "content_block_delta", "index": index, "delta": delta} for delta in deltas),
+        {"type": "content_block_stop", "index": index},
+    ]

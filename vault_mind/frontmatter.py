@@ -1,0 +1,231 @@
+"""The YAML between the fences: found, read as text, written, and changed line by line. Pure.
+
+YAML is known here and nowhere else. Every scalar is read as the text that was typed, so that `no`,
+`0644` and `2026-02-30` stay what they are.
+"""
+
+import json
+import re
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import yaml
+from frontmatter.default_handlers import BaseHandler
+
+Value: TypeAlias = str | list["Value"] | dict[str, "Value"]
+Written: TypeAlias = str | Sequence[str]
+
+DEEPEST = 32  # levels of nesting in a frontmatter; Obsidian shows one
+
+_FENCES = BaseHandler(re.compile(r"^---[ \t]*\r?$", re.MULTILINE))
+_RESOLVER: Any = yaml.SafeLoader("")  # says what type a plain scalar would be taken for
+_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # libyaml where PyYAML was built with it
+
+_PLAIN = r"[\w/(](?:[\w ./+()',-]|:(?=[\w/]))*"
+_QUOTED = r'"[^"\\]*"'
+_ITEM = rf"(?:[\w/](?:[\w ./+-])*|{_QUOTED})"
+_FAST_LINE = re.compile(rf"([A-Za-z_][\w-]*):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))? *\r?")
+_FAST_ITEM = re.compile(_ITEM)
+_SAFE_PLAIN = re.compile(r"[A-Za-z](?:[\w ./+()',-])*(?<! )")
+_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?", re.ASCII)
+_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+
+
+class FrontmatterError(Exception):
+    """A block that cannot be read, or cannot be changed safely; the message says why and where."""
+
+
+def split(text: str) -> tuple[str | None, str]:
+    """The lines between the fences (None: there are no two), and what follows the closing fence's line."""
+    bare = text.removeprefix("\ufeff")
+    if not bare.startswith("---") or not _FENCES.detect(bare):
+        return None, bare
+    try:
+        block, content = _FENCES.split(bare)
+    except ValueError:  # no closing fence
+        return None, bare
+    return block.removeprefix("\n"), content.removeprefix("\n")
+
+
+def load(block: str) -> tuple[dict[str, Value] | None, list[str]]:
+    """The block as text, lists and mappings (None: it is no mapping), and sentences on keys given twice.
+
+    Of a key given twice the last one counts. Raises FrontmatterError for what is no YAML, and for
+    YAML that could do harm: aliases, more than DEEPEST levels, keys that are no text.
+    """
+    fast = _loaded_fast(block)
+    if fast is not None:
+        return fast, []
+    try:
+        loaded, repeated = _loaded_whole(block)
+    except (yaml.YAMLError, ValueError) as error:  # ValueError: half a surrogate pair
+        raise FrontmatterError(_where(error)) from error
+    notes = [f"line {number}: {key!r} is given twice; the last one counts" for key, number in repeated]
+    return (loaded if isinstance(loaded, dict) else None), notes
+
+
+def line(key: str, value: Written) -> str:
+    """`key: value` on one line, quoted where any parser could misread it."""
+    return f"{key}: {_written(key, value)}"
+
+
+def with_key(text: str, key: str, value: Written | None) -> str:
+    """`text` with `key` set to `value`, or taken out for None; all other lines as they were.
+
+    Raises FrontmatterError where that cannot be done on the key's own lines alone.
+    """
+    block, _ = split(text)
+    mark = "\ufeff" if text.startswith("\ufeff") else ""
+    newline = "\r\n" if "\r\n" in text.partition("\n")[0] + "\n" else "\n"
+    added = "" if value is None else line(key, value) + newline
+    if block is None:
+        if text.removeprefix(mark).startswith("---"):
+            raise FrontmatterError("it opens with a rule that no frontmatter follows")
+        return f"{mark}---{newline}{added}---{newline}{text.removeprefix(mark)}" if added else text
+    start = text.index("\n") + 1
+    try:
+        root = yaml.compose(block, Loader=yaml.BaseLoader)  # the slow loader: its marks count characters
+    except yaml.YAMLError as error:  # the two loaders do not agree on everything
+        raise FrontmatterError(_where(error)) from error
+    if root is None:
+        return text[: start + len(block)] + added + text[start + len(block) :]
+    if not isinstance(root, yaml.MappingNode) or root.flow_style:
+        raise FrontmatterError("its frontmatter is not a block of `key: value` lines")
+    pairs = [(k, v) for k, v in root.value if k.value == key]
+    if len(pairs) > 1:
+        raise FrontmatterError(f"it gives {key!r} twice")
+    if not pairs:
+        indent = " " * root.start_mark.column
+        return text[: start + len(block)] + (indent + added if added else "") + text[start + len(block) :]
+    return text[:start] + _with_value(block, pairs[0], key, value) + text[start + len(block) :]
+
+
+def _loaded_fast(block: str) -> dict[str, Value] | None:
+    """What `_loaded_whole` gives, for the flat frontmatter that nearly all memories have; else None."""
+    found: dict[str, Value] = {}
+    for row in block.removesuffix("\n").split("\n"):
+        match = _FAST_LINE.fullmatch(row)
+        if not match or match[1] in found or not row.rstrip("\r").isprintable():
+            return None
+        value = (match[2] or "").rstrip(" ")
+        if value.startswith("["):
+            found[match[1]] = [item.strip(" ").strip('"') for item in _FAST_ITEM.findall(value[1:-1])]
+        else:
+            found[match[1]] = value[1:-1] if value.startswith('"') else value
+    return found or None
+
+
+def _loaded_whole(block: str) -> tuple[Value, list[tuple[str, int]]]:
+    """By YAML's events, without recursion: no alias can swell it and no depth can end the stack."""
+    root: list[Value] = []
+    stack: list[list[Value] | dict[str, Value]] = [root]
+    waiting: list[str | None] = [None]  # beside each container, the key whose value comes next
+    repeated: list[tuple[str, int]] = []
+    for event in yaml.parse(block, Loader=_LOADER):
+        if isinstance(event, yaml.AliasEvent):
+            raise FrontmatterError(_at(event, "aliases (*name) are not read"))
+        if isinstance(event, yaml.CollectionEndEvent):
+            stack.pop()
+            waiting.pop()
+        if not isinstance(event, yaml.NodeEvent):
+            continue
+        value = _begun(event)
+        container, key = stack[-1], waiting[-1]
+        if isinstance(container, list):
+            container.append(value)
+        elif key is not None:
+            container[key], waiting[-1] = value, None
+        elif isinstance(value, str):
+            waiting[-1] = value
+            repeated += [(value, _line(event))] if value in container else []
+        else:
+            raise FrontmatterError(_at(event, "a key must be a text"))
+        if not isinstance(value, str):
+            stack.append(value)
+            waiting.append(None)
+            if len(stack) > DEEPEST:
+                raise FrontmatterError(_at(event, f"nested more than {DEEPEST} levels deep"))
+    return (root[0] if len(root) == 1 else root), repeated
+
+
+def _begun(event: yaml.NodeEvent) -> Value:
+    if isinstance(event, yaml.ScalarEvent):
+        return str(event.value)
+    return {} if isinstance(event, yaml.MappingStartEvent) else []
+
+
+def _line(event: yaml.Event) -> int:
+    return event.start_mark.line + 2 if event.start_mark else 0  # the fence is line 1
+
+
+def _at(event: yaml.Event, what: str) -> str:
+    return f"line {_line(event)}: {what}"
+
+
+def _where(error: Exception) -> str:
+    mark = getattr(error, "problem_mark", None)
+    problem = getattr(error, "problem", None) or getattr(error, "reason", None) or "it is not YAML"
+    return f"line {mark.line + 2}, column {mark.column + 1}: {problem}" if mark else str(problem)
+
+
+def _written(key: str, value: Written) -> str:
+    if isinstance(value, str):
+        return _scalar(value, quoted=key == "quote")
+    return f"[{', '.join(_scalar(item) for item in value)}]"
+
+
+def _scalar(text: str, *, quoted: bool = False) -> str:
+    """`text` as one YAML scalar on one line: plain where every parser reads it as that text."""
+    text = text.encode("utf-8", "replace").decode("utf-8")
+    if not quoted and _TIMESTAMP.fullmatch(text):
+        return text
+    if not quoted and text == "true":  # `pinned: true`, a checkbox in Obsidian
+        return text
+    plain = _SAFE_PLAIN.fullmatch(text) and "," not in text
+    if plain and not quoted and _resolved(text) == "tag:yaml.org,2002:str":
+        return text
+    return _UNPRINTABLE.sub(lambda c: f"\\u{ord(c[0]):04x}", json.dumps(text, ensure_ascii=False))
+
+
+def _resolved(text: str) -> str:
+    return str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)))
+
+
+def _with_value(block: str, pair: tuple[yaml.Node, yaml.Node], key: str, value: Written | None) -> str:
+    name, node = pair
+    begin, end = node.start_mark.index, _end(node)
+    if isinstance(node, yaml.MappingNode) or (isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")):
+        raise FrontmatterError(f"its {key!r} is written over several lines")
+    stacked = node if isinstance(node, yaml.SequenceNode) and not node.flow_style else None
+    if stacked and "#" in _outside_quotes(block[begin:end]):
+        raise FrontmatterError(f"its {key!r} holds comments")
+    if value is None:
+        first = block.rfind("\n", 0, name.start_mark.index) + 1
+        last = block.find("\n", end)
+        return block[:first] + (block[last + 1 :] if last >= 0 else "")
+    if stacked and not isinstance(value, str) and value:
+        return block[:begin] + _stacked_items(block, stacked, value) + block[end:]
+    if stacked:  # the list gives way to a value on the key's own line
+        begin = name.end_mark.index + block[name.end_mark.index :].index(":") + 1
+    before = "" if block[begin - 1 : begin] in (" ", "\t") else " "
+    return block[:begin] + before + _written(key, value) + block[end:]
+
+
+def _stacked_items(block: str, node: yaml.SequenceNode, wanted: Sequence[str]) -> str:
+    """The items of a `- item` list anew, those that stay as they were written."""
+    indent = " " * node.start_mark.column
+    newline = "\r\n" if "\r\n" in block else "\n"
+    kept = {item.value: block[item.start_mark.index : _end(item)] for item in node.value}
+    lines = [f"{indent}- {kept.get(item) or _scalar(item)}" for item in wanted]
+    return newline.join(lines).removeprefix(indent)
+
+
+def _end(node: yaml.Node) -> int:
+    # A block list's own end mark stands at the next key, past comments and blank lines.
+    if isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
+        return _end(node.value[-1])
+    return int(node.end_mark.index)
+
+
+def _outside_quotes(text: str) -> str:
+    return re.sub(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'', "", text)
