@@ -39,7 +39,7 @@ def console(*, stderr: bool = False) -> Console:
         markup=False,
         emoji=False,
         highlight=False,
-        soft_wrap=True,
+        soft_wrap=not stderr,  # prose may wrap, data may not
         color_system=None if plain else "auto",
         force_terminal=False if plain else None,
     )

@@ -166,13 +166,13 @@ def recalled(found: Recalled) -> Text | None:
 
 
 def learned(what: Learned) -> Text | None:
-    """What was learned, in one line; None when there is nothing to say."""
+    """What was learned, a line each; None when there is nothing to say."""
     parts = [f"learned: {one_line(memory.body)} ({one_line(memory.path)})" for memory in what.saved]
     parts += [f"known already: {one_line(memory.path)}" for memory in what.known]
     parts += [f"not kept: {one_line(turned.text)} ({turned.why})" for turned in what.turned]
     if what.failed:
         parts.append(f"nothing learned this time: {one_line(what.failed)}; it is kept for the next chat")
-    return Text(" · ".join(parts), "dim") if parts else None
+    return Text("\n".join(parts), "dim") if parts else None
 
 
 def _facts(memory: Memory) -> str:

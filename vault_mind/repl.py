@@ -6,9 +6,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.markdown import Markdown
+from rich.segment import Segment
 
 from vault_mind import render
 from vault_mind.agent import Recalled
@@ -246,22 +247,49 @@ def at_terminal(chat: Chat) -> None:
 
 
 def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
-    """Show Markdown as it comes: blocks that are whole for good, the one being written live."""
+    """Show Markdown as it comes: blocks that are whole for good, the end of the one being written live."""
     said, shown = "", 0
-    with Live(console=out, refresh_per_second=12, transient=True, vertical_overflow="crop") as live:
+
+    def show(end: int) -> int:
+        if block := said[shown:end].strip():
+            live.update("", refresh=True)
+            live.console.print(_Block(block, spaced=bool(shown)))
+        return end
+
+    with Live(console=out, refresh_per_second=12, transient=True) as live:
         try:
             for piece in pieces:
                 said += piece
-                end = _whole_blocks(said)
-                if end > shown:
-                    live.console.print(_markdown(said[shown:end]))
-                    shown = end
-                live.update(_markdown(said[shown:]))
+                shown = show(_whole_blocks(said)) if _whole_blocks(said) > shown else shown
+                live.update(_Block(said[shown:], spaced=bool(shown), tail=True))
         finally:
-            live.update("")
-            if said[shown:].strip():
-                live.console.print(_markdown(said[shown:]))
+            show(len(said))
     return said
+
+
+class _Block:
+    """A piece of Markdown between blank lines; of a `tail` only the last lines that the terminal can hold."""
+
+    def __init__(self, text: str, *, spaced: bool, tail: bool = False) -> None:
+        self._markdown = Markdown(render.visible(text), hyperlinks=False)
+        self._spaced, self._tail = spaced, tail
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        wrapped = options.update(height=None, no_wrap=False, overflow="fold")
+        lines = console.render_lines(self._markdown, wrapped, pad=False)
+        while lines and not _said(lines[0]):
+            lines.pop(0)
+        while lines and not _said(lines[-1]):
+            lines.pop()
+        if self._spaced and lines:
+            lines.insert(0, [])
+        for line in lines[-max(options.max_height - 4, 1) :] if self._tail else lines:
+            yield from line
+            yield Segment.line()
+
+
+def _said(line: list[Segment]) -> bool:
+    return any(segment.text.strip() for segment in line)
 
 
 def _whole_blocks(text: str) -> int:
@@ -275,10 +303,6 @@ def _whole_blocks(text: str) -> int:
         elif not fence and not line.strip() and line.endswith("\n"):
             end = at
     return end
-
-
-def _markdown(text: str) -> Markdown:
-    return Markdown(render.visible(text), hyperlinks=False)
 
 
 def _completer(session: Session) -> Any:  # the library is imported late
