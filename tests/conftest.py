@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Protocol
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -29,6 +30,12 @@ class Ended:
     exit_code: int
     stdout: str
     stderr: str
+
+
+class Run(Protocol):
+    """Run the real command in a process of its own: run("search", "coffee", input="", env={})."""
+
+    def __call__(self, *words: str, input: str | None = "", env: dict[str, str] | None = None) -> Ended: ...
 
 
 @pytest.fixture(autouse=True)
@@ -73,7 +80,7 @@ def write(vault: Vault) -> Callable[[str, str | bytes], Path]:
 
 
 @pytest.fixture
-def run(vault: Vault, home: Path) -> Callable[..., Ended]:
+def run(home: Path) -> Run:
     """Run the real command in a process of its own: run("search", "coffee", input="", env={})."""
 
     def ran(*words: str, input: str | None = "", env: dict[str, str] | None = None) -> Ended:

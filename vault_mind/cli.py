@@ -39,7 +39,7 @@ def console(*, stderr: bool = False) -> Console:
         markup=False,
         emoji=False,
         highlight=False,
-        soft_wrap=not stderr,  # prose may wrap, data may not
+        soft_wrap=not (stderr and sys.stderr.isatty()),  # talk may wrap at a terminal, data may not
         color_system=None if plain else "auto",
         force_terminal=False if plain else None,
     )

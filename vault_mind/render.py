@@ -160,9 +160,9 @@ def config(settings: Config, endpoint: Endpoint, extra: Mapping[str, tuple[str, 
 
 
 def recalled(found: Recalled) -> Text | None:
-    """What was recalled, in one line; None for nothing."""
-    paths = [hit.memory.path for hit in found.hits]
-    return Text(f"recalled: {', '.join(map(one_line, paths))}", "dim") if paths else None
+    """What was recalled, best first, cut to one line at a terminal; None for nothing."""
+    names = ", ".join(one_line(hit.memory.stem) for hit in found.hits)
+    return Text(f"recalled: {names}", "dim", no_wrap=True, overflow="ellipsis") if names else None
 
 
 def learned(what: Learned) -> Text | None:

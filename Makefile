@@ -1,0 +1,28 @@
+# `make check` is what CI runs. It makes .venv with all that a developer needs.
+PYTHON ?= python3
+BIN := .venv/bin
+WORKERS ?= auto
+
+.PHONY: check lint test storm bench
+
+check: lint test
+
+lint: .venv/ready
+	$(BIN)/ruff format --check
+	$(BIN)/ruff check
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+test: .venv/ready
+	$(BIN)/pytest -n $(WORKERS)
+
+storm: .venv/ready
+	$(BIN)/pytest -n $(WORKERS) -m storm --timeout 1800
+
+bench: .venv/ready
+	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+
+.venv/ready: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/pip install --quiet --editable '.[dev]'
+	touch $@

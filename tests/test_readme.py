@@ -1,0 +1,122 @@
+"""The README is a promise: every command and option that it shows is run here."""
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.conftest import Run
+from vault_mind.cli import app
+from vault_mind.repl import COMMANDS
+
+ROOT = Path(__file__).parent.parent
+README = (ROOT / "README.md").read_text("utf-8")
+NOTE = "memories/the-user-s-name-is-jonna-said-yonna-only-the-tax-office.md"
+
+# Every option of the README's table, in a call that must end with the exit code beside it.
+CALLS = [
+    (0, "init other --sample"),
+    (0, "chat --offline -m hello --model some-model"),
+    (0, "remember The kettle whistles. --kind fact --tag kitchen --json"),
+    (0, "remember -"),
+    (0, "search coffee -k 5 --all --json"),
+    (0, "search coffee --paths"),
+    (0, "grep coffee -i -w -l"),
+    (0, "grep coffee -F --json"),
+    (0, "list --kind fact --tag family --source import:contacts --since 2026-01-01 --json"),
+    (0, "list --paths"),
+    (0, "show jonna --json"),
+    (0, "edit jonna"),
+    (0, "forget kettle --yes"),
+    (0, "stats --json"),
+    (0, "doctor --json"),
+    (0, "rebuild"),
+    (0, "config --json"),
+    (0, "version"),
+]
+
+
+@pytest.fixture
+def sample(home: Path, run: Run) -> Path:
+    """A copy of the sample vault, in which the commands of a test run."""
+    run("init", "demo", "--sample")
+    return home / "demo"
+
+
+def shell(command: str, where: Path) -> str:
+    """What `command` prints to stdout, with this environment's vault-mind first on the PATH."""
+    environment = {**os.environ, "PATH": f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"}
+    ended = subprocess.run(command, shell=True, cwd=where, env=environment, capture_output=True, text=True, check=True)
+    return ended.stdout
+
+
+def fenced(language: str) -> list[str]:
+    return re.findall(rf"^```{language}\n(.*?)^```", README, re.MULTILINE | re.DOTALL)
+
+
+def test_the_session_at_the_top_prints_what_the_readme_says(home: Path) -> None:
+    where = home
+    for step in re.split(r"^\$ ", fenced("console")[0], flags=re.MULTILINE)[1:]:
+        command, _, expected = step.partition("\n")
+        if command.startswith("cd "):
+            where = where / command.removeprefix("cd ")
+            continue
+
+        assert shell(command, where).strip() == expected.strip()
+
+
+@pytest.mark.parametrize(("exit_code", "call"), CALLS, ids=[call for _, call in CALLS])
+def test_a_call_of_the_readme_works(exit_code: int, call: str, sample: Path, run: Run) -> None:
+    if "kettle --yes" in call:
+        run("remember", "The kettle whistles.", env={"VAULT_MIND_VAULT": str(sample)})
+
+    ended = run(*call.split(), input="A line.\n", env={"VAULT_MIND_VAULT": str(sample), "EDITOR": "true"})
+
+    assert ended.exit_code == exit_code, ended.stderr
+
+
+def test_the_calls_above_cover_every_option_of_the_readme() -> None:
+    table = README[README.index("| command |") : README.index("PATH is a memory's path")]
+    for row in table.splitlines()[2:]:
+        if not row.startswith("| `vault-mind"):
+            continue
+        command = row.split("`")[1].split()[1]
+        options = set(re.findall(r"`(-{1,2}[a-zA-Z][\w-]*)", row))
+        called = {word for _, call in CALLS if call.split()[0] == command for word in call.split()}
+
+        assert command in {call.split()[0] for _, call in CALLS}
+        assert options <= called, f"{command}: {options - called} are shown and not run"
+
+
+def test_every_command_is_in_the_readme() -> None:
+    for command in app.registered_commands:
+        name = str(command.name or getattr(command.callback, "__name__", "")).rstrip("_")
+        assert f"`vault-mind {name}" in README
+    for name in COMMANDS:
+        assert f"`/{name}`" in README
+
+
+def test_continuous_integration_does_what_the_readme_tells_a_newcomer() -> None:
+    script = (ROOT / ".ci" / "run").read_text("utf-8")
+    setting_up = [line for block in fenced("sh")[:2] for line in block.splitlines()]
+
+    assert len(setting_up) == 2
+    assert all(line in script for line in setting_up)
+
+
+def test_the_python_example_runs_as_it_stands(sample: Path) -> None:
+    example = fenced("python")[0]
+
+    printed = shell(f"{sys.executable} - <<'END'\n{example}\nEND", sample.parent)
+
+    assert "moka pot" in printed
+    assert "Biscuit" in printed
+
+
+def test_the_map_names_every_module() -> None:
+    for module in (ROOT / "vault_mind").glob("*.py"):
+        if not module.name.startswith("__"):
+            assert f"{module.name}`" in README[README.index("## A map") :], module.name
