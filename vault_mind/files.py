@@ -30,11 +30,14 @@ def read_regular(path: Path, limit: int | None = LARGEST) -> tuple[bytes, os.sta
     try:
         # O_NONBLOCK: opening a pipe must not wait for its writer. Windows has neither flag.
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        with os.fdopen(handle, "rb") as file:
-            status = os.fstat(file.fileno())
+        try:
+            status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise UnreadableError(str(path), "it is not a regular file")
-            return file.read(-1 if limit is None else limit + 1), status
+            with os.fdopen(handle, "rb", closefd=False) as file:
+                return file.read(-1 if limit is None else limit + 1), status
+        finally:
+            os.close(handle)
     except OSError as error:
         raise UnreadableError(str(path), (error.strerror or str(error)).lower()) from error
 
@@ -56,7 +59,7 @@ def write_whole(path: Path, data: bytes, *, expected: bytes | None) -> None:
             _fill(handle, data, status)
             _compared(path, expected)
             if expected is None:
-                _place_new(temporary, path)
+                _place_new(temporary, path, MemoryChangedError(str(path)))
             else:
                 temporary.replace(path)
         finally:
@@ -82,9 +85,11 @@ def move_new(path: Path, target: Path) -> None:
     Raises WriteFailedError when `target` is another file.
     """
     try:
-        if os.path.lexists(target) and not path.samefile(target):
-            raise FileExistsError(17, "a file of that name exists", str(target))
-        path.rename(target)
+        if os.path.lexists(target) and path.samefile(target):  # the same name in another case, on a disk that folds it
+            path.rename(target)
+        else:
+            _place_new(path, target, FileExistsError(17, "a file of that name exists"))
+            path.unlink(missing_ok=True)
         _flush_folder(target.parent)
     except OSError as error:
         raise WriteFailedError(str(path), (error.strerror or str(error)).lower()) from error
@@ -115,7 +120,9 @@ def locked(path: Path, what: str, seconds: float = 30.0) -> Iterator[None]:
 def private_folder(path: Path) -> Path:
     """`path`, made with its parents when missing, for its owner alone (0700)."""
     try:
-        path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        for folder in (*reversed(path.parents), path):  # `parents=True` would give the parents another mode
+            if not folder.is_dir():
+                folder.mkdir(mode=0o700, exist_ok=True)
     except OSError as error:
         raise WriteFailedError(str(path), (error.strerror or str(error)).lower()) from error
     return path
@@ -149,14 +156,15 @@ def _fill(handle: int, data: bytes, status: os.stat_result | None) -> None:
         os.fsync(file.fileno())
 
 
-def _place_new(temporary: Path, path: Path) -> None:
+def _place_new(temporary: Path, path: Path, taken: Exception) -> None:
+    """Give a file the further name `path`, or raise `taken` when something has it."""
     try:
         os.link(temporary, path)
-    except FileExistsError as error:
-        raise MemoryChangedError(str(path)) from error
+    except FileExistsError:
+        raise taken from None
     except OSError:  # a disk without hard links: the vault's lock keeps our own writers apart
         if os.path.lexists(path):
-            raise MemoryChangedError(str(path)) from None
+            raise taken from None
         temporary.rename(path)
 
 
@@ -165,7 +173,7 @@ def _sweep(folder: Path) -> None:
     with os.scandir(folder) as entries:
         dead = [entry.path for entry in entries if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp")]
     for path in dead:
-        with suppress(FileNotFoundError):
+        with suppress(OSError):  # swept by somebody else, or not ours to sweep
             Path(path).unlink()
 
 

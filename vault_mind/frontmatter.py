@@ -21,10 +21,12 @@ _FENCES = BaseHandler(re.compile(r"^---[ \t]*\r?$", re.MULTILINE))
 _RESOLVER: Any = yaml.SafeLoader("")  # says what type a plain scalar would be taken for
 _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # libyaml where PyYAML was built with it
 
+DATES = ("created_at", "updated_at", "expires_at", "superseded_at")
+
 _PLAIN = r"[\w/(](?:[\w ./+()',-]|:(?=[\w/]))*"
 _QUOTED = r'"[^"\\]*"'
 _ITEM = rf"(?:[\w/](?:[\w ./+-])*|{_QUOTED})"
-_FAST_LINE = re.compile(rf"([A-Za-z_][\w-]*):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))? *\r?")
+_FAST_LINE = re.compile(rf"([A-Za-z_][\w-]{{0,99}}):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))?")
 _FAST_ITEM = re.compile(_ITEM)
 _SAFE_PLAIN = re.compile(r"[A-Za-z](?:[\w ./+()',-])*(?<! )")
 _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?", re.ASCII)
@@ -79,7 +81,7 @@ def with_key(text: str, key: str, value: Written | None) -> str:
     newline = "\r\n" if "\r\n" in text.partition("\n")[0] + "\n" else "\n"
     added = "" if value is None else line(key, value) + newline
     if block is None:
-        if text.removeprefix(mark).startswith("---"):
+        if text.lstrip("\ufeff").startswith("---"):
             raise FrontmatterError("it opens with a rule that no frontmatter follows")
         return f"{mark}---{newline}{added}---{newline}{text.removeprefix(mark)}" if added else text
     start = text.index("\n") + 1
@@ -104,10 +106,11 @@ def _loaded_fast(block: str) -> dict[str, Value] | None:
     """What `_loaded_whole` gives, for the flat frontmatter that nearly all memories have; else None."""
     found: dict[str, Value] = {}
     for row in block.removesuffix("\n").split("\n"):
-        match = _FAST_LINE.fullmatch(row)
-        if not match or match[1] in found or not row.rstrip("\r").isprintable():
+        bare = row.removesuffix("\r").rstrip(" ")
+        match = _FAST_LINE.fullmatch(bare) if bare.isprintable() else None
+        if not match or match[1] in found:
             return None
-        value = (match[2] or "").rstrip(" ")
+        value = match[2] or ""
         if value.startswith("["):
             found[match[1]] = [item.strip(" ").strip('"') for item in _FAST_ITEM.findall(value[1:-1])]
         else:
@@ -170,18 +173,15 @@ def _where(error: Exception) -> str:
 
 def _written(key: str, value: Written) -> str:
     if isinstance(value, str):
-        return _scalar(value, quoted=key == "quote")
+        typed = (key in DATES and _TIMESTAMP.fullmatch(value)) or (key == "pinned" and value == "true")
+        return value if typed else _scalar(value, quoted=key == "quote")
     return f"[{', '.join(_scalar(item) for item in value)}]"
 
 
 def _scalar(text: str, *, quoted: bool = False) -> str:
     """`text` as one YAML scalar on one line: plain where every parser reads it as that text."""
     text = text.encode("utf-8", "replace").decode("utf-8")
-    if not quoted and _TIMESTAMP.fullmatch(text):
-        return text
-    if not quoted and text == "true":  # `pinned: true`, a checkbox in Obsidian
-        return text
-    plain = _SAFE_PLAIN.fullmatch(text) and "," not in text
+    plain = _SAFE_PLAIN.fullmatch(text) and "," not in text and text.lower() not in ("y", "n")
     if plain and not quoted and _resolved(text) == "tag:yaml.org,2002:str":
         return text
     return _UNPRINTABLE.sub(lambda c: f"\\u{ord(c[0]):04x}", json.dumps(text, ensure_ascii=False))
@@ -193,39 +193,55 @@ def _resolved(text: str) -> str:
 
 def _with_value(block: str, pair: tuple[yaml.Node, yaml.Node], key: str, value: Written | None) -> str:
     name, node = pair
-    begin, end = node.start_mark.index, _end(node)
+    first = block.rfind("\n", 0, name.start_mark.index) + 1
+    colon, begin, end = name.end_mark.index, node.start_mark.index, _end(block, node)
     if isinstance(node, yaml.MappingNode) or (isinstance(node, yaml.ScalarNode) and node.style in ("|", ">")):
         raise FrontmatterError(f"its {key!r} is written over several lines")
+    if block[first : name.start_mark.index].strip() or not block[colon:].lstrip(" ").startswith(":"):
+        raise FrontmatterError(f"its {key!r} is not written as `key: value`")
     stacked = node if isinstance(node, yaml.SequenceNode) and not node.flow_style else None
-    if stacked and "#" in _outside_quotes(block[begin:end]):
+    if _commented(block[:end], colon, node):
         raise FrontmatterError(f"its {key!r} holds comments")
-    if value is None:
-        first = block.rfind("\n", 0, name.start_mark.index) + 1
-        last = block.find("\n", end)
-        return block[:first] + (block[last + 1 :] if last >= 0 else "")
+    if value is None:  # with what stands on the key's own line
+        return block[:first] + block[(block + "\n").index("\n", end) + 1 :]
     if stacked and not isinstance(value, str) and value:
         return block[:begin] + _stacked_items(block, stacked, value) + block[end:]
     if stacked:  # the list gives way to a value on the key's own line
-        begin = name.end_mark.index + block[name.end_mark.index :].index(":") + 1
+        begin = block.index(":", colon) + 1
     before = "" if block[begin - 1 : begin] in (" ", "\t") else " "
     return block[:begin] + before + _written(key, value) + block[end:]
 
 
+def _commented(block: str, start: int, node: yaml.Node) -> bool:
+    """Whether a comment stands in `block` from `start` on, outside the scalars of `node`."""
+    between, at = [], start
+    for scalar in _scalars(node):
+        between.append(block[at : scalar.start_mark.index])
+        at = max(at, scalar.end_mark.index)
+    return "#" in "".join((*between, block[at:]))
+
+
+def _scalars(node: yaml.Node) -> list[yaml.Node]:
+    if isinstance(node, yaml.ScalarNode):
+        return [node]
+    inner = node.value if isinstance(node, yaml.SequenceNode) else [part for pair in node.value for part in pair]
+    return [scalar for child in inner for scalar in _scalars(child)]
+
+
 def _stacked_items(block: str, node: yaml.SequenceNode, wanted: Sequence[str]) -> str:
     """The items of a `- item` list anew, those that stay as they were written."""
+    if not all(isinstance(item, yaml.ScalarNode) and item.style not in ("|", ">") for item in node.value):
+        raise FrontmatterError("its list holds more than words")
     indent = " " * node.start_mark.column
     newline = "\r\n" if "\r\n" in block else "\n"
-    kept = {item.value: block[item.start_mark.index : _end(item)] for item in node.value}
+    kept = {item.value: block[item.start_mark.index : item.end_mark.index] for item in node.value}
     lines = [f"{indent}- {kept.get(item) or _scalar(item)}" for item in wanted]
     return newline.join(lines).removeprefix(indent)
 
 
-def _end(node: yaml.Node) -> int:
-    # A block list's own end mark stands at the next key, past comments and blank lines.
+def _end(block: str, node: yaml.Node) -> int:
+    # The end mark of a block list or block scalar stands below it, past comments and blank lines.
     if isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
-        return _end(node.value[-1])
-    return int(node.end_mark.index)
-
-
-def _outside_quotes(text: str) -> str:
-    return re.sub(r'"(?:[^"\\]|\\.)*"|\'[^\']*\'', "", text)
+        return _end(block, node.value[-1])
+    end = int(node.end_mark.index)
+    return len(block[:end].rstrip()) if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">") else end

@@ -16,6 +16,10 @@ from vault_mind.frontmatter import FrontmatterError, Value, Written, line, load,
 
 KINDS = ("fact", "preference", "correction", "context")
 NOTE = "note"
+COMPARED = 4_000_000  # pairs of lines of two bodies that are compared; beyond, the middle is replaced as a whole
+
+_ENDING = re.compile(r"\r\n|\r|\n")
+_LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
 @dataclass(frozen=True)
@@ -181,7 +185,9 @@ def revise(memory: Memory, keys: Mapping[str, Written | None], body: str | None 
         raise UnsafeChangeError(memory.path, "the new text holds a NUL character")
     text = memory.text
     if body is not None:
-        text = text[: len(text) - len(memory.content)] + _merged_lines(memory.content, body)
+        head = text[: len(text) - len(memory.content)]
+        closed = "" if not head.strip("\ufeff") or head.endswith("\n") else "\n"  # a file that ends with its fence
+        text = head + closed + _merged_lines(memory.content, body)
     try:
         for key, value in keys.items():
             text = with_key(text, key, value)
@@ -196,30 +202,48 @@ def _word(value: Value | None) -> str:
 
 
 def _listed(value: Value | None, *, split: bool) -> tuple[str, ...]:
-    items = value if isinstance(value, list) else [value] if isinstance(value, str) else []
-    texts = [item for item in items if isinstance(item, str)]
-    if split and isinstance(value, str):
-        texts = value.split(",")
+    if isinstance(value, list):
+        texts = [item for item in value if isinstance(item, str)]
+    else:
+        word = _word(value)
+        texts = [] if word in ("null", "~") else word.split(",") if split else [word]
     cleaned = (text.strip().removeprefix("#") if split else text.strip() for text in texts)
-    return tuple(dict.fromkeys(text for text in cleaned if text and text not in ("null", "~")))
+    return tuple(dict.fromkeys(text for text in cleaned if text and text != "~"))
 
 
 def _merged_lines(content: str, body: str) -> str:
     """`content` with its text replaced by `body`: lines that stay keep their very endings."""
-    start = len(content) - len(content.lstrip("\r\n"))
-    end = len(content.rstrip("\r\n"))
-    if start >= end:
-        start = end = min(start, len(content))
-    old = content[start:end].splitlines(keepends=True)
+    text = content.strip("\r\n")
+    start = content.index(text)
+    ending = _ENDING.match(content, start + len(text))  # the last line's own, where it has one
+    after = content[ending.end() :] if ending else ""
     newline = "\r\n" if "\r\n" in content else "\n"
-    new = [line + newline for line in re.split(r"\r\n|\r|\n", body.strip("\r\n"))]
-    bare = [line.rstrip("\r\n") for line in old]
-    matcher = SequenceMatcher(None, bare, [line.rstrip("\r\n") for line in new], autojunk=False)
+    old = _LINE.findall(text + (ending[0] if ending else ""))
+    new = _ENDING.split(body.strip("\r\n"))
     merged: list[str] = []
-    for tag, i, j, k, m in matcher.get_opcodes():
-        merged += old[i:j] if tag == "equal" else new[k:m]
-    merged = [line if line.endswith(("\r", "\n")) else line + newline for line in merged]
-    return content[:start] + "".join(merged).rstrip("\r\n") + content[end:]
+    for tag, i, j, k, m in _opcodes([row.rstrip("\r\n") for row in old], new):
+        rows = old[i:j] if tag == "equal" else [row + newline for row in new[k:m]]
+        merged += [row if row.endswith(("\r", "\n")) else row + newline for row in rows]
+    if not ending and merged:
+        merged[-1] = merged[-1].rstrip("\r\n")
+    return content[:start] + "".join(merged) + after
+
+
+def _opcodes(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, int]]:
+    """As difflib's, with the lines that both begin and end with set aside first: its time is quadratic."""
+    shorter = min(len(old), len(new))
+    start = next((i for i in range(shorter) if old[i] != new[i]), shorter)
+    stop = next((i for i in range(shorter - start) if old[-1 - i] != new[-1 - i]), shorter - start)
+    middle = (old[start : len(old) - stop], new[start : len(new) - stop])
+    small = len(middle[0]) * len(middle[1]) <= COMPARED
+    inner = SequenceMatcher(None, *middle, autojunk=False).get_opcodes() if small else []
+    if not small:
+        inner = [("replace", 0, len(middle[0]), 0, len(middle[1]))]
+    return [
+        ("equal", 0, start, 0, start),
+        *((tag, i + start, j + start, k + start, m + start) for tag, i, j, k, m in inner),
+        ("equal", len(old) - stop, len(old), len(new) - stop, len(new)),
+    ]
 
 
 def _check(old: Memory, new: Memory, keys: Mapping[str, Written | None], body: str | None) -> None:
@@ -231,5 +255,5 @@ def _check(old: Memory, new: Memory, keys: Mapping[str, Written | None], body: s
         raise UnsafeChangeError(old.path, "other parts of its frontmatter would read differently")
     if body is None and new.content != old.content:
         raise UnsafeChangeError(old.path, "its body would change too")
-    if body is not None and re.split(r"\r\n|\r|\n", new.body) != re.split(r"\r\n|\r|\n", body.strip("\r\n")):
+    if body is not None and _ENDING.split(new.body) != _ENDING.split(body.strip("\r\n")):
         raise UnsafeChangeError(old.path, "the new body would read differently")

@@ -8,6 +8,7 @@ from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import NamedTuple
 
 from vault_mind.config import VAULT_FILE, state_folder
 from vault_mind.errors import (
@@ -43,8 +44,7 @@ class Problem:
     what: str
 
 
-@dataclass(frozen=True, slots=True)
-class Status:
+class Status(NamedTuple):
     """What a stat says of a file: enough to see that it changed. Times are ns since the epoch."""
 
     mtime: int
