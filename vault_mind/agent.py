@@ -112,7 +112,7 @@ class Agent:
             waiting = self.journal.add(exchange)
         except VaultMindError as error:
             return Learned(failed=str(error))
-        return self._learn_from(waiting)
+        return self._learn_from(waiting) or Learned()
 
     def backlog(self) -> int:
         """How many exchanges of earlier times `catch_up` would learn from."""
@@ -120,8 +120,8 @@ class Agent:
 
     def catch_up(self) -> list[Learned]:
         """Learn from what earlier chats left in the journal; another process at it is left alone."""
-        with self.journal.alone() as mine:
-            return [self._learn_from(waiting) for waiting in self._backlog()] if mine else []
+        learned = [self._learn_from(waiting) for waiting in self._backlog()]
+        return [what for what in learned if what is not None]
 
     def remember(self, text: str, *, kind: str, tags: Sequence[str] = ()) -> tuple[Memory, bool]:
         """Write what the user asked to be remembered, and whether it is new; the same twice is once."""
@@ -142,7 +142,15 @@ class Agent:
     def _backlog(self) -> list[Waiting]:
         return [waiting for waiting in self.journal.waiting(self.mind.name) if waiting.exchange.tries < MOST_TRIES]
 
-    def _learn_from(self, waiting: Waiting) -> Learned:
+    def _learn_from(self, waiting: Waiting) -> Learned | None:
+        """Learn from one exchange; None when another process is at it or was."""
+        try:
+            with self.journal.claimed(waiting) as mine:
+                return self._learned(waiting) if mine else None
+        except VaultMindError as error:
+            return Learned(failed=str(error))
+
+    def _learned(self, waiting: Waiting) -> Learned:
         try:
             candidates, turned = propose(waiting.exchange, self.mind)
             saved, known = self._keep(candidates, waiting.exchange)

@@ -9,7 +9,8 @@ from pathlib import Path
 
 import platformdirs
 
-from vault_mind.errors import SettingsError, VaultNotFoundError
+from vault_mind.errors import SettingsError, UnreadableError, VaultNotFoundError
+from vault_mind.files import read_regular
 
 VAULT_FILE = ".vault-mind.toml"
 DEFAULT_VAULT = "~/vault-mind"
@@ -121,18 +122,21 @@ def reach(environment: Mapping[str, str]) -> Endpoint:
     return Endpoint(url, secrets["ANTHROPIC_API_KEY"], secrets["ANTHROPIC_AUTH_TOKEN"])
 
 
-def find_vault(flag: Path | None, environment: Mapping[str, str], here: Path) -> tuple[Path, str]:
-    """The vault's folder and how it was chosen: flag, VAULT_MIND_VAULT, the folder one stands in, default.
+def find_vault(flag: Path | None, environment: Mapping[str, str], here: Path | None) -> tuple[Path, str]:
+    """The vault's folder and how it was chosen: flag, VAULT_MIND_VAULT, the folder one stands in (`here`), default.
 
     Raises VaultNotFoundError when a folder that was named is none; the default need not exist yet.
     """
     named = str(flag) if flag else environment.get(PREFIX + "VAULT", "").strip()
     if named:
-        folder = Path(named).expanduser()
+        try:
+            folder = Path(named).expanduser()
+        except RuntimeError as error:  # ~somebody who is not on this machine
+            raise VaultNotFoundError(named, str(error).lower()) from error
         if not folder.is_dir():
             raise VaultNotFoundError(named, "it is a file" if folder.exists() else "no such folder")
         return folder, "--vault" if flag else PREFIX + "VAULT"
-    for folder in (here, *here.parents):
+    for folder in (here, *here.parents) if here else ():
         if (folder / VAULT_FILE).is_file():
             return folder, "the folder you are in"
     return Path(DEFAULT_VAULT).expanduser(), "default"
@@ -160,11 +164,13 @@ def _key(vault: Path) -> str:
 
 
 def _file(path: Path, only: tuple[str, ...] | None = None) -> dict[str, object]:
-    try:
-        values = tomllib.loads(path.read_text("utf-8-sig"))
-    except FileNotFoundError:
+    if not path.exists():
         return {}
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    try:
+        values = tomllib.loads(read_regular(path)[0].decode("utf-8-sig"))
+    except UnreadableError as error:
+        raise SettingsError("file", f"it cannot be read: {error.why}", str(path)) from error
+    except (ValueError, RecursionError) as error:  # what tomllib raises, its own and what it lets pass
         raise SettingsError("file", f"it cannot be read as TOML: {error}", str(path)) from error
     for name in values:
         if only is not None and name not in only and name in _MEANINGS:
@@ -180,7 +186,7 @@ def _sound(name: str, value: object, origin: str) -> object:
     try:
         sound = read(value)
     except (TypeError, ValueError) as error:
-        raise SettingsError(name, f"{value!r} is no {wanted}", origin) from error
+        raise SettingsError(name, f"{_shown(value)} is no {wanted}", origin) from error
     return _in_range(name, sound, origin)
 
 
@@ -194,6 +200,13 @@ def _in_range(name: str, value: object, origin: str) -> object:
     if isinstance(value, str) and not value.strip():
         raise SettingsError(name, "it is empty", origin)
     return value
+
+
+def _shown(value: object) -> str:
+    try:
+        return repr(value)
+    except ValueError:  # a number with more digits than Python prints
+        return "so long a number"
 
 
 def _boolean(value: object) -> bool:

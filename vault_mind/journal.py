@@ -59,8 +59,8 @@ class Journal:
         found = []
         for file in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []:
             try:
-                exchange = Exchange(**json.loads(read_regular(file)[0]))
-            except (UnreadableError, ValueError, TypeError):
+                exchange = _exchange(json.loads(read_regular(file)[0]))
+            except (UnreadableError, ValueError, TypeError, RecursionError):
                 continue  # crossed off by another process just now, or not ours
             if mind in (None, exchange.mind):
                 found.append(Waiting(exchange, file))
@@ -69,6 +69,7 @@ class Journal:
     def cross_off(self, waiting: Waiting) -> None:
         """Take an exchange out, once it has been learned from."""
         waiting.file.unlink(missing_ok=True)
+        waiting.file.with_suffix(".lock").unlink(missing_ok=True)
 
     def failed(self, waiting: Waiting) -> None:
         """Count one more failure to learn from an exchange."""
@@ -78,18 +79,28 @@ class Journal:
                 write_whole(waiting.file, _bytes(again), expected=_bytes(waiting.exchange))
 
     @contextmanager
-    def alone(self) -> Iterator[bool]:
-        """Whether this process may work through the journal now; one at a time may."""
+    def claimed(self, waiting: Waiting) -> Iterator[bool]:
+        """Whether this process may learn from an exchange: nobody else is at it, and it is still to be done."""
         with ExitStack() as stack:
             try:
-                stack.enter_context(locked(self.folder / ".learning.lock", "the journal", seconds=0))
+                stack.enter_context(locked(waiting.file.with_suffix(".lock"), "the exchange", seconds=0))
             except BusyError:
                 yield False
                 return
-            yield True
+            yield waiting.file.exists()
 
     def _lock(self) -> AbstractContextManager[None]:
         return locked(self.folder / ".lock", "the journal")
+
+
+def _exchange(found: dict[str, object]) -> Exchange:
+    """The exchange that a file holds. Raises TypeError or ValueError for anything else."""
+    exchange = Exchange(**found)  # type: ignore[arg-type]  # looked at in the next lines
+    texts = [value for name, value in found.items() if name != "tries"]
+    if not all(isinstance(value, str) for value in texts) or type(exchange.tries) is not int:
+        raise TypeError(found)
+    datetime.fromisoformat(exchange.at)
+    return exchange
 
 
 def _bytes(exchange: Exchange) -> bytes:

@@ -18,7 +18,7 @@ import tantivy
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import locked, private_folder
 
-SCHEMA = 1  # raise it whenever analysis or the tables change: the index is then made anew
+SCHEMA = 2  # raise it whenever analysis or the tables change: the index is then made anew
 HEAP = 50_000_000  # bytes that tantivy may use while writing
 
 # Whatever the two engines raise over a damaged or missing file; the answer is always to make it anew.
@@ -132,7 +132,7 @@ class Postings:
         shutil.rmtree(postings, ignore_errors=True)
         postings.mkdir(mode=0o700)
         schema = tantivy.SchemaBuilder()
-        schema.add_unsigned_field("id", indexed=True, fast=True)
+        schema.add_integer_field("id", indexed=True, fast=True)  # tantivy deletes by signed numbers only
         schema.add_text_field("terms", tokenizer_name="analysed", index_option="freq")
         tantivy.Index(schema.build(), path=str(postings))
         db = sqlite3.connect(self.folder / "files.db")
@@ -161,7 +161,7 @@ class Postings:
             writer.delete_documents_by_term("id", number)
         for number, found in new:
             document = tantivy.Document(terms=" ".join(found))
-            document.add_unsigned("id", number)
+            document.add_integer("id", number)
             writer.add_document(document)
         writer.commit()
         writer.wait_merging_threads()

@@ -10,11 +10,15 @@ from vault_mind.errors import BadPatternError
 LONGEST = 10_000  # characters of a pattern
 MOST = 1_000  # repetitions that {n,m} may ask for, RE2's own bound
 
-_REPEAT = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\{(\d+)(?:,(\d*))?\}", re.DOTALL)
-_GROUP = re.compile(r"\\.|\[(?:\\.|[^\]\\])*\]|\(\?P?<([A-Za-z_]\w*)>", re.DOTALL)
+_LITERAL = r"\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]"  # what stands for itself: \Q…\E, \x, [class]
+_REPEAT = re.compile(rf"{_LITERAL}|\{{(\d+)(?:,(\d*))?\}}", re.DOTALL)
+_GROUP = re.compile(rf"{_LITERAL}|\(\?P?<([^>\W]\w*)>", re.DOTALL)
+_PARENTHESIS = re.compile(rf"{_LITERAL}|[()]", re.DOTALL)
+_WORD = r"[\p{L}\p{M}\p{N}_]"
 _INSTEAD = {
     "(?=": "look-ahead is not linear; search for both parts, or pipe one grep into another",
     "(?!": "look-ahead is not linear; grep first, then leave lines out with: | grep -v",
+    "(?P": "of (?P…) only (?P<name>…) is known; a back-reference is not linear, write the text out",
     "(?<": "look-behind is not linear; match the text before as well",
 }
 
@@ -39,24 +43,41 @@ class Pattern:
         options.log_errors = False
         options.case_sensitive = not ignore_case
         source = re2.escape(pattern) if fixed else pattern
+        self._word = word
+        # \A, \z and (?-m) mean another place in a text than in one of its lines.
+        self._skips = fixed or not re.search(r"\\[Az]|\(\?\w*-", pattern)
         try:
-            if word and not fixed:
-                re2.compile(source, options)  # an unclosed group must not be closed by the wrapping below
-            self._compiled: Any = re2.compile(rf"(?m)\b(?:{source})\b" if word else f"(?m){source}", options)
-        except (re2.error, UnicodeEncodeError) as error:
+            self._compiled: Any = re2.compile(f"(?m){source}", options)
+            if word:  # RE2's \b knows ASCII only, and nothing of a word that ends in a sign
+                self._compiled = re2.compile(f"(?m)(?:^|[^{_WORD[1:]})({source})(?:$|[^{_WORD[1:]})", options)
+        except re2.error as error:
             raise _explained(pattern, error) from error
 
     def lines(self, text: str) -> Iterator[Line]:
         """The lines of `text` that match, in order; a match lies within one line."""
         text = text.replace("\r\n", "\n")
-        if not self._compiled.search(text):  # most texts hold no match at all
+        if self._skips and not self._compiled.search(text):  # most texts hold no match at all
             return
         for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-            if spans := tuple(match.span() for match in self._compiled.finditer(line)):
+            if spans := tuple(dict.fromkeys(self._spans(line))):
                 yield Line(number, line, spans)
+
+    def _spans(self, line: str) -> Iterator[tuple[int, int]]:
+        if not self._word:
+            yield from (match.span() for match in self._compiled.finditer(line))
+            return
+        at = 0
+        while at <= len(line) and (
+            match := self._compiled.search(line, at)
+        ):  # a sign between two words bounds them both
+            yield match.span(1)
+            at = max(match.end(1), at + 1)
 
 
 def _bounded(pattern: str, *, fixed: bool) -> None:
+    for position, character in enumerate(pattern):
+        if "\ud800" <= character <= "\udfff":
+            raise BadPatternError(ascii(pattern)[1:-1], "it holds half a character, which is no text", position)
     if len(pattern) > LONGEST:
         raise BadPatternError(pattern[:40] + "…", f"longer than {LONGEST} characters", LONGEST)
     if fixed:
@@ -72,8 +93,6 @@ def _bounded(pattern: str, *, fixed: bool) -> None:
 
 
 def _explained(pattern: str, error: Exception) -> BadPatternError:
-    if isinstance(error, UnicodeEncodeError):
-        return BadPatternError(ascii(pattern), "it holds a character that is no text", error.start)
     raw = error.args[0] if error.args else "it does not compile"
     why = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
     kind, _, part = why.partition(": ")
@@ -95,7 +114,7 @@ def _explained(pattern: str, error: Exception) -> BadPatternError:
 
 def _unclosed(pattern: str) -> int:
     opened: list[int] = []
-    for match in re.finditer(r"\\.|\[(?:\\.|[^\]\\])*\]|[()]", pattern, re.DOTALL):
+    for match in _PARENTHESIS.finditer(pattern):
         if match[0] == "(":
             opened.append(match.start())
         elif match[0] == ")" and opened:

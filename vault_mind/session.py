@@ -63,6 +63,13 @@ class Session:
         return Agent(self.vault, self.index, self.mind, self.journal, self.settings)
 
 
+def _here() -> Path | None:
+    try:
+        return Path.cwd()
+    except FileNotFoundError:  # deleted while one stands in it
+        return None
+
+
 def open_session(
     vault: Path | None,
     environment: Mapping[str, str],
@@ -74,7 +81,7 @@ def open_session(
 
     The default is made on first use. Raises VaultNotFoundError and SettingsError.
     """
-    folder, chosen = find_vault(vault, environment, here or Path.cwd())
+    folder, chosen = find_vault(vault, environment, here or _here())
     made = not folder.exists()
     if made:
         Vault.create(folder)

@@ -16,6 +16,7 @@ from vault_mind.errors import (
     MemoryChangedError,
     MemoryNotFoundError,
     PathRefusedError,
+    SettingsError,
     UnreadableError,
     VaultNotFoundError,
     WriteFailedError,
@@ -28,6 +29,10 @@ SLUG_LENGTH = 60  # characters; what Obsidian's file list shows without cutting
 SLUG_BYTES = 180  # file systems end a name at 255 bytes, and a script may need three for a character
 
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)", re.IGNORECASE)
+# Letters and marks that nobody can see: variation selectors, fillers, joiners.
+_INVISIBLE = re.compile(
+    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
+)
 _SETTINGS = """\
 # The settings of this vault; it may be left out. `vault-mind config` lists them all.
 # top_k = 6
@@ -74,7 +79,7 @@ class Vault:
         if not self.root.is_dir():
             raise VaultNotFoundError(str(root))
         self._real = self.root.resolve()
-        self._ignore = tuple(ignore)
+        self._ignored = _matcher(ignore)
 
     @classmethod
     def create(cls, root: str | Path) -> "Vault":
@@ -92,7 +97,7 @@ class Vault:
         """Every memory's path with its status; dot-folders and ignored files are passed over."""
         walk = Walk()
         links: list[str] = []
-        matcher = _matcher(self._ignore)
+        ignored = self._ignored
         folders = [""]
         while folders:
             folder = folders.pop()
@@ -100,13 +105,19 @@ class Vault:
                 with os.scandir(self.root / folder) as entries:
                     for entry in entries:
                         path = folder + entry.name
-                        if entry.name.startswith(".") or (matcher and matcher(path, entry.is_dir())):
+                        if entry.name.startswith(".") or (
+                            ignored and ignored(path, entry.is_dir(follow_symlinks=False))
+                        ):
                             continue
-                        if entry.is_symlink():
-                            links.append(path)
-                        elif entry.is_dir(follow_symlinks=False):
+                        if entry.is_dir(follow_symlinks=False):
                             folders.append(path + "/")
-                        elif _is_markdown(path):
+                        elif not _is_markdown(path):
+                            continue
+                        elif not _is_text(path):
+                            walk.problems.append(Problem(ascii(path)[1:-1], "not read: its name is not UTF-8"))
+                        elif entry.is_symlink():
+                            links.append(path)
+                        else:
                             _note(walk, path, entry)
             except OSError as error:
                 walk.problems.append(Problem(folder or ".", f"folder not read: {_reason(error)}"))
@@ -121,8 +132,6 @@ class Vault:
     def read_with_status(self, path: str) -> tuple[Memory, Status]:
         """The memory at `path`, and the status of the very file that was read."""
         file = self._inside(path)
-        if not os.path.lexists(self.root / path):
-            raise MemoryNotFoundError(path)
         try:
             data, status = read_regular(file)
         except UnreadableError as error:
@@ -134,7 +143,7 @@ class Vault:
         for path in sorted(self.walk().files):
             try:
                 yield self.read(path)
-            except (UnreadableError, MemoryNotFoundError):  # told by `problems`, or gone since the walk
+            except (UnreadableError, PathRefusedError, MemoryNotFoundError):  # told by `problems`, or gone by now
                 continue
 
     def problems(self) -> list[Problem]:
@@ -144,8 +153,8 @@ class Vault:
         for path in walk.files:
             try:
                 found += [Problem(path, warning) for warning in self.read(path).warnings]
-            except UnreadableError as error:
-                found.append(Problem(path, f"cannot be read: {error.why}"))
+            except (UnreadableError, PathRefusedError) as error:
+                found.append(Problem(path, str(error).removeprefix(f"{path}: ")))
             except MemoryNotFoundError:
                 continue
         return sorted(found, key=lambda problem: problem.path)
@@ -155,11 +164,15 @@ class Vault:
 
         Raises MemoryNotFoundError, AmbiguousNameError, or PathRefusedError for a way out of the vault.
         """
-        name = self._relative(name)
         paths = sorted(self.walk().files)
         if name in paths:
             return name
-        if (self.root / name).is_symlink():
+        name = self._relative(name)
+        if name in paths:
+            return name
+        if not name:
+            raise MemoryNotFoundError(name)
+        if self._is_link(name):
             return self._inside(name).relative_to(self._real).as_posix()
         for found in _meant(name, paths):
             if len(found) == 1:
@@ -212,13 +225,13 @@ class Vault:
         text = revise(memory, keys, body)
         if text != memory.text:
             with self.lock():
-                write_whole(self._inside(memory.path), text.encode(), expected=memory.text.encode())
+                write_whole(self._own(memory.path), text.encode(), expected=memory.text.encode())
         return parse(memory.path, text)
 
     def rename(self, memory: Memory, stem: str) -> Memory:
         """Give the memory's file a name made from `stem`, in its folder; links to it are not followed up."""
         with self.lock():
-            file = self._inside(memory.path)
+            file = self._own(memory.path)
             if self.read(memory.path).text != memory.text:
                 raise MemoryChangedError(memory.path)
             taken = self._free_name(file.parent, slug(stem), own=file.name)
@@ -228,7 +241,7 @@ class Vault:
 
     def forget(self, memory: Memory) -> None:
         """Delete the file that `memory` was read from. Raises MemoryChangedError when it is another by now."""
-        file = self._inside(memory.path)
+        file = self._own(memory.path)
         with self.lock():
             data, status = read_regular(file, limit=None)
             if _parsed(memory.path, data, status.st_size).text != memory.text:
@@ -242,6 +255,8 @@ class Vault:
     def _inside(self, path: str, *, new: bool = False) -> Path:
         """The real file behind `path`. Raises PathRefusedError unless it is an `.md` of this vault."""
         parts = path.split("/")
+        if not _is_text(path):
+            raise PathRefusedError(ascii(path)[1:-1], "its name is not UTF-8")
         if "\0" in path or not path or any(part in ("", ".", "..") or part.startswith(".") for part in parts):
             raise PathRefusedError(path, "it is no path inside the vault")
         if not _is_markdown(path):
@@ -250,16 +265,29 @@ class Vault:
         try:
             real = (file.parent.resolve(strict=True) / file.name) if new else file.resolve(strict=True)
         except FileNotFoundError as error:
-            if file.is_symlink():
+            if self._is_link(path):
                 raise UnreadableError(path, "the link leads nowhere") from error
             raise MemoryNotFoundError(path) from error
         except (OSError, RuntimeError) as error:  # RuntimeError: a loop of links, before Python 3.13
-            raise UnreadableError(path, "the link leads in a circle" if file.is_symlink() else str(error)) from error
+            raise UnreadableError(path, _reason(error)) from error
         if not real.is_relative_to(self._real):
             raise PathRefusedError(path, "it leads outside the vault")
         if any(part.startswith(".") for part in real.relative_to(self._real).parts):
             raise PathRefusedError(path, "it leads into a dot-folder")
         return real
+
+    def _own(self, path: str) -> Path:
+        """The file at `path` for writing: what lies behind a link is changed under its own name."""
+        file = self._inside(path)
+        if self._is_link(path):
+            raise PathRefusedError(path, f"it is a link to {file.relative_to(self._real).as_posix()}")
+        return file
+
+    def _is_link(self, name: str) -> bool:
+        try:
+            return (self.root / name).is_symlink()
+        except (OSError, ValueError):  # longer than any name, or with a character that none has
+            return False
 
     def _follow(self, path: str, walk: Walk) -> None:
         """Follow a link: what it shows belongs to the walk unless the walk has met it under its own name."""
@@ -312,7 +340,7 @@ def _parsed(path: str, data: bytes, size: int) -> Memory:
 def slug(sentence: str) -> str:
     """A readable file name for `sentence`: lower case, words joined by -, legal on every system."""
     text = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", sentence).casefold())
-    spaced = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in text[:1000])
+    spaced = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in _INVISIBLE.sub("", text[:1000]))
     short = ""
     for word in spaced.split():
         longer = f"{short}-{word}" if short else word
@@ -345,12 +373,16 @@ def _is_markdown(path: str) -> bool:
     return path[-3:].lower() == ".md"
 
 
-def _note(walk: Walk, path: str, entry: os.DirEntry[str]) -> None:
+def _is_text(name: str) -> bool:
+    """Whether a name can be told: bytes that are not UTF-8 stand in it as half characters."""
     try:
-        path.encode()
+        name.encode()
     except UnicodeEncodeError:
-        walk.problems.append(Problem(ascii(path)[1:-1], "not read: its name is not UTF-8"))
-        return
+        return False
+    return True
+
+
+def _note(walk: Walk, path: str, entry: os.DirEntry[str]) -> None:
     try:
         walk.files[path] = Status.of(entry.stat(follow_symlinks=False))
     except FileNotFoundError:  # deleted while we walked
@@ -364,7 +396,11 @@ def _matcher(patterns: Sequence[str]) -> Callable[[str, bool], bool] | None:
         return None
     import pathspec  # late: only a vault with an ignore setting needs it
 
-    spec = pathspec.GitIgnoreSpec.from_lines(patterns)
+    try:
+        spec = pathspec.GitIgnoreSpec.from_lines(patterns)
+        spec.match_file("any")  # some patterns fail only when they are used
+    except (ValueError, re.error) as error:
+        raise SettingsError("ignore", str(error).lower(), ", ".join(patterns)) from error
     return lambda path, is_folder: spec.match_file(path + "/" if is_folder else path)
 
 
