@@ -56,7 +56,7 @@ class UnreadableError(VaultMindError):
 
     def __init__(self, path: str, why: str) -> None:
         self.why = why
-        super().__init__(f"{path}: cannot be read, {why}")
+        super().__init__(f"{path}: cannot be read: {why}")
 
 
 class UnsafeChangeError(VaultMindError):

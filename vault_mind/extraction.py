@@ -2,7 +2,6 @@
 
 import re
 import unicodedata
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from vault_mind import prompt
@@ -98,15 +97,16 @@ def verbatim(quote: str, message: str) -> str | None:
     if not any(c.isalnum() for c in quote):
         return None
     pattern = r"\s+".join(re.escape(word) for word in words)
-    bounded = rf"(?<!\w){pattern}(?!\w)" if _spaced(quote) else pattern
-    match = re.search(bounded, message.translate(_STRAIGHT), re.IGNORECASE)
+    before, after = (
+        "" if _unspaced(end) else edge for end, edge in ((words[0][0], r"(?<!\w)"), (words[-1][-1], r"(?!\w)"))
+    )
+    match = re.search(before + pattern + after, message.translate(_STRAIGHT), re.IGNORECASE)
     return " ".join(message[match.start() : match.end()].split()) if match else None
 
 
-def _spaced(quote: str) -> bool:
-    """Whether the quote begins and ends in a script that parts its words."""
-    ends: Sequence[str] = (quote.strip()[0], quote.strip()[-1])
-    return not any(unicodedata.category(c) == "Lo" for c in ends) and all(c.isalnum() for c in ends)
+def _unspaced(character: str) -> bool:
+    """Whether a word may stand beside `character` without a space: a sign, or a letter of such a script."""
+    return not character.isalnum() or unicodedata.category(character) == "Lo"
 
 
 def _one_line(text: str) -> str:

@@ -1,51 +1,68 @@
 """What a candidate does to the vault: it is new, or it says what a memory says already."""
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Iterable
 
-from vault_mind.analysis import query_terms, terms, words
+from vault_mind.analysis import STOPWORDS, query_terms, terms, words
 from vault_mind.memory import Memory
 
-# Words that change what a sentence says although a search need not tell them apart.
+# Words that begin a new phrase: "works | at Acme | as an engineer" is the same in another order.
+_LINKS = frozenset(
+    """
+    about above across after against along among and around as at because before behind below between but by
+    despite down during for from if in inside instead into like near of off on onto or out outside over per since so than
+    through till to toward towards under unless until up upon via when where while with within without
+    """.split()
+)
+# Words that change what is said although a search need not tell them apart; both sentences must have the same.
 _CONTRASTS = frozenset(
     """
-        no not never none nor neither nothing nobody nowhere without cannot hardly barely rarely seldom before
-        after above below over under up down in out on off from to with into against left right more less most
-        least all some few many only both either first last was were had did used former formerly once will
-        would
+    no not never none nor neither nothing nobody nowhere without hardly barely rarely seldom except
+    more less most least all some few many only both either last left right
+    was were had did used former formerly once ago future will would should could can might may must
+    he him his she her hers we us our
     """.split()
 )
 _NUMBERS = frozenset(
     """
-        zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
-        seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand
-        million first second third fourth fifth sixth seventh eighth ninth tenth half quarter twice monday
-        tuesday wednesday thursday friday saturday sunday january february march april may june july august
-        september october november december
+    zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
+    seventeen eighteen nineteen twenty thirty forty fifty sixty seventy eighty ninety hundred thousand million
+    first second third fourth fifth sixth seventh eighth ninth tenth half quarter twice
+    monday tuesday wednesday thursday friday saturday sunday january february march april june july august
+    september october november december
     """.split()
-)
-# Verbs that say the same of a person and a thing; one standing for another is no new fact.
-_ALIKE = tuple(
-    frozenset(group.split())
-    for group in (
-        "like love enjoy adore",
-        "drink take have",
-        "live reside",
-        "work employ",
-        "call name",
-        "own have",
-        "need require",
-    )
 )
 # Words that add nothing to a fact.
 _FILLERS = frozenset(
     terms(
         """
-        really usually generally mostly mainly typically normally often regularly always also still currently now
-        just quite much lot kind sort every daily definitely absolutely strongly particularly especially simply
-        actually please well
+        really usually generally mostly mainly typically normally also still currently now just quite much
+        definitely absolutely strongly particularly especially simply actually please
         """
     )
+)
+# Verbs that say the same of a person and a thing; the first stands for all.
+_ALIKE = {
+    term: terms(group)[0]
+    for group in (
+        "like love enjoy adore",
+        "drink take",
+        "live reside",
+        "work employ",
+        "call name",
+        "have own",
+        "need require",
+    )
+    for term in terms(group)
+}
+_CONTRACTED = (
+    ("won't", "will not"),
+    ("can't", "can not"),
+    ("cannot", "can not"),
+    ("shan't", "shall not"),
+    ("n't", " not"),
 )
 
 
@@ -55,56 +72,104 @@ def twin(text: str, memories: Iterable[Memory], *, threshold: float, language: s
 
 
 def same(new: str, old: str, threshold: float, language: str = "english") -> bool:
-    """Whether `new` says no more than `old`: analysed terms that overlap, and no difference that tells.
+    """Whether `new` says no more than `old`: the same text, or analysed terms that overlap and nothing that differs.
 
-    The overlap is Jaccard's (shared terms over all terms), at least `threshold`. A number, a name,
-    a negation or a word of contrast in only one of them makes them two facts whatever the overlap;
-    so does a telling word that only `new` has ("allergic to nuts *and penicillin*", "blue" for "green").
+    The overlap is Jaccard's (shared terms over all terms), at least `threshold`. Whatever it is, two
+    sentences differ when a number, a name, a negation or a word of contrast is in one only, and when
+    `new` has a phrase that `old` has not: another word in it, one more, or the same in another order.
+    Of what only `old` has, no more than "and this and that" is passed over. When in doubt they differ:
+    better a fact twice than a fact lost.
     """
+    new, old = _written_out(new), _written_out(old)
+    if _bare(new) == _bare(old):
+        return bool(new.strip()) and _marks(new) == _marks(old)
     ours, theirs = set(query_terms(new, language)), set(query_terms(old, language))
-    if not ours or not theirs or len(ours & theirs) / len(ours | theirs) < threshold:
+    if not ours or not theirs or _overlap(ours, theirs) < threshold:
         return False
-    if _marks(new) != _marks(old) or _names(new, old) or _tenses(new, old, language):
+    if _marks(new) != _marks(old) or _names(new) != _names(old) or _forms_differ(new, old, language):
         return False
-    added = ours - theirs - _FILLERS
-    return not added or any(ours ^ theirs <= group for group in _ALIKE)
+    said, known = _phrases(new, language), _phrases(old, language)
+    return said <= known and all(phrase[0] == "and" for phrase in known - said)
 
 
-def _marks(text: str) -> list[str]:
-    """Numbers, negations and words of contrast, in their order: "from 9 to 5" is not "from 5 to 9"."""
-    lowered = [word.lower().replace("’", "'") for word in words(text)]
-    return [
-        "not" if word.endswith(("n't", "cannot")) else word
-        for word in lowered
-        if any(c.isdigit() for c in word) or word in _CONTRASTS or word in _NUMBERS or word.endswith("n't")
-    ]
+def _overlap(ours: set[str], theirs: set[str]) -> float:
+    ours, theirs = ({_ALIKE.get(term, term) for term in side} - _FILLERS for side in (ours, theirs))
+    return len(ours & theirs) / max(len(ours | theirs), 1)
 
 
-def _names(new: str, old: str) -> bool:
-    """Whether a name stands in one of them only, or the names in another order."""
-    ours, theirs = _capitalised(new), _capitalised(old)
-    known = {word.casefold() for word in ours + theirs}  # a name in one is a name in the other's first word too
-    return [w for w in _plain(new) if w in known] != [w for w in _plain(old) if w in known]
+def _phrases(text: str, language: str) -> Counter[tuple[str, ...]]:
+    """The sentence cut before each linking word, every phrase as its telling terms in their order."""
+    stopwords = STOPWORDS.get(language, frozenset())
+    phrases: list[list[str]] = []
+    for part in re.split(r"[,;:]\s", text):
+        phrases.append([])
+        for word in words(part):
+            low = word.casefold()
+            if low in _LINKS or low == "not":
+                phrases.append([low])
+            elif low not in stopwords:
+                phrases[-1] += [_ALIKE.get(term, term) for term in terms(word, language) if term not in _FILLERS]
+    return Counter(tuple(phrase) for phrase in phrases if phrase)
 
 
-def _capitalised(text: str) -> list[str]:
-    found = []
+def _marks(text: str) -> Counter[str]:
+    """Numbers, signs, negations and words of contrast; and am, US or IT where they are no little words."""
+    marks = Counter(c for c in text if unicodedata.category(c) in ("So", "Sc", "Sm"))
+    marks.update(re.findall(r"(?<![\w-])-\d+", text))
+    before = ""
+    for word in words(text):
+        low = word.casefold()
+        clock = low in ("am", "pm") and (before in _NUMBERS or before[-1:].isdigit())
+        acronym = word.isupper() and len(word) > 1 and low in STOPWORDS["english"]
+        if any(c.isdigit() for c in word) or low in _CONTRASTS or low in _NUMBERS or clock or acronym:
+            marks[word if acronym else low] += 1
+        before = low
+    return marks
+
+
+def _names(text: str) -> Counter[str]:
+    """Names: words with a capital that do not only begin a sentence; in any case when compared."""
+    found: Counter[str] = Counter()
     for sentence in re.split(r"(?<=[.!?])\s+", text):
-        inner = words(sentence)
-        found += [w for i, w in enumerate(inner) if w[:1].isupper() and (i > 0 or w[1:] != w[1:].lower()) and w != "I"]
-    return [re.sub(r"['’]s$", "", word) for word in found]
+        for i, word in enumerate(words(sentence)):
+            bare = re.sub(r"'s$", "", word)
+            if bare[:1].isupper() and bare != "I" and (i > 0 or bare[1:] != bare[1:].lower()):
+                found[bare.casefold()] += 1
+    return found
 
 
-def _plain(text: str) -> list[str]:
-    return [re.sub(r"['’]s$", "", word).casefold() for word in words(text)]
-
-
-def _tenses(new: str, old: str, language: str) -> bool:
-    """Whether a verb that both hold is past in one of them only ("lived", "lives")."""
+def _forms_differ(new: str, old: str, language: str) -> bool:
+    """Whether a word that both hold has a form that tells: lived and lives, fish and fishing, Ann and Anne."""
     if language != "english":
         return False
-    return any(ours != theirs for stem, ours in _past(new).items() if (theirs := _past(old).get(stem)) is not None)
+    theirs = _forms(old)
+    return any(_tells(word, theirs.get(term, word)) for term, word in _forms(new).items())
 
 
-def _past(text: str) -> dict[str, bool]:
-    return {term: word.lower().endswith("ed") for word in words(text) for term in terms(word)[:1]}
+def _forms(text: str) -> dict[str, str]:
+    """The words by their terms; of "is working" the form of "works"."""
+    forms = {}
+    before = ""
+    for word in words(text):
+        low = word.lower().removesuffix("'s")
+        plain = low.removesuffix("ing") if before in ("is", "are", "am", "be") else low
+        forms.update({_ALIKE.get(term, term): plain for term in terms(word)[:1]})
+        before = low
+    return forms
+
+
+def _tells(one: str, other: str) -> bool:
+    endings = [next((ending for ending in ("ed", "ing") if word.endswith(ending)), "") for word in (one, other)]
+    return endings[0] != endings[1] or one == other + "e" or other == one + "e"
+
+
+def _written_out(text: str) -> str:
+    text = unicodedata.normalize("NFKC", text).replace("’", "'")
+    for short, whole in _CONTRACTED:
+        text = re.sub(rf"{short}\b", whole, text, flags=re.IGNORECASE)
+    return text
+
+
+def _bare(text: str) -> list[str]:
+    """The words alone, in any case; of a text without words the text."""
+    return [word.casefold() for word in words(text)] or text.split()

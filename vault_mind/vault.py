@@ -105,13 +105,12 @@ class Vault:
                 with os.scandir(self.root / folder) as entries:
                     for entry in entries:
                         path = folder + entry.name
-                        if entry.name.startswith(".") or (
-                            ignored and ignored(path, entry.is_dir(follow_symlinks=False))
-                        ):
+                        inner = entry.is_dir(follow_symlinks=False)
+                        if entry.name.startswith(".") or (ignored and ignored(path, inner)):
                             continue
-                        if entry.is_dir(follow_symlinks=False):
+                        if inner:
                             folders.append(path + "/")
-                        elif not _is_markdown(path):
+                        elif not _is_markdown(path) and not entry.is_symlink():
                             continue
                         elif not _is_text(path):
                             walk.problems.append(Problem(ascii(path)[1:-1], "not read: its name is not UTF-8"))
@@ -225,7 +224,7 @@ class Vault:
         text = revise(memory, keys, body)
         if text != memory.text:
             with self.lock():
-                write_whole(self._own(memory.path), text.encode(), expected=memory.text.encode())
+                write_whole(self._inside(memory.path), text.encode(), expected=memory.text.encode())
         return parse(memory.path, text)
 
     def rename(self, memory: Memory, stem: str) -> Memory:
@@ -277,7 +276,7 @@ class Vault:
         return real
 
     def _own(self, path: str) -> Path:
-        """The file at `path` for writing: what lies behind a link is changed under its own name."""
+        """The file at `path` for renaming or deleting: behind a link that would leave the link alone."""
         file = self._inside(path)
         if self._is_link(path):
             raise PathRefusedError(path, f"it is a link to {file.relative_to(self._real).as_posix()}")
