@@ -12,8 +12,8 @@ from vault_mind.memory import Memory
 _LINKS = frozenset(
     """
     about above across after against along among and around as at because before behind below between but by
-    despite down during for from if in inside instead into like near of off on onto or out outside over per since so than
-    through till to toward towards under unless until up upon via when where while with within without
+    despite down during for from if in inside instead into like near of off on onto or out outside over per since so
+    than through till to toward towards under unless until up upon via when where while with within without
     """.split()
 )
 # Words that change what is said although a search need not tell them apart; both sentences must have the same.
@@ -120,7 +120,7 @@ def _marks(text: str) -> Counter[str]:
     for word in words(text):
         low = word.casefold()
         clock = low in ("am", "pm") and (before in _NUMBERS or before[-1:].isdigit())
-        acronym = word.isupper() and len(word) > 1 and low in STOPWORDS["english"]
+        acronym = word.isupper() and not text.isupper() and len(word) > 1 and low in STOPWORDS["english"]
         if any(c.isdigit() for c in word) or low in _CONTRASTS or low in _NUMBERS or clock or acronym:
             marks[word if acronym else low] += 1
         before = low

@@ -1,5 +1,6 @@
 """The chat: at a terminal with editing, history and completion; or line by line from a pipe."""
 
+import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
@@ -25,6 +26,8 @@ OFFLINE = (
     "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
     "For Claude, set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL to a server of your own)."
 )
+SHOWN_LIVE = 4_000  # characters at the end of an unfinished block of Markdown that are rendered again and again
+_BLANK = re.compile(r"\n[ \t]*\n")
 LISTED = 20  # memories that /memories shows when it is not told how many
 
 
@@ -260,7 +263,8 @@ def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
         try:
             for piece in pieces:
                 said += piece
-                shown = show(_whole_blocks(said)) if _whole_blocks(said) > shown else shown
+                if _BLANK.search(said, max(shown, len(said) - len(piece) - 80)):
+                    shown = show(shown + _whole_blocks(said[shown:]))
                 live.update(_Block(said[shown:], spaced=bool(shown), tail=True))
         finally:
             show(len(said))
@@ -271,12 +275,14 @@ class _Block:
     """A piece of Markdown between blank lines; of a `tail` only the last lines that the terminal can hold."""
 
     def __init__(self, text: str, *, spaced: bool, tail: bool = False) -> None:
-        self._markdown = Markdown(render.visible(text), hyperlinks=False)
-        self._spaced, self._tail = spaced, tail
+        self._text, self._spaced, self._tail = text, spaced, tail
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         wrapped = options.update(height=None, no_wrap=False, overflow="fold")
-        lines = console.render_lines(self._markdown, wrapped, pad=False)
+        text = self._text
+        if self._tail and len(text) > SHOWN_LIVE:  # a long list or listing: its end is all that fits anyway
+            text = text[text.find("\n", len(text) - SHOWN_LIVE) + 1 :]
+        lines = console.render_lines(Markdown(render.visible(text), hyperlinks=False), wrapped, pad=False)
         while lines and not _said(lines[0]):
             lines.pop(0)
         while lines and not _said(lines[-1]):
