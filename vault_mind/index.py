@@ -12,22 +12,26 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from typing import TypeVar
 
 from vault_mind.analysis import query_terms, terms
 from vault_mind.config import cache_folder
 from vault_mind.errors import MemoryNotFoundError, PathRefusedError, UnreadableError, WriteFailedError
 from vault_mind.memory import Memory, parse
-from vault_mind.postings import DAMAGE, Postings, Row
-from vault_mind.ranking import Hit, best, score
+from vault_mind.postings import DamagedError, Postings, Row
+from vault_mind.ranking import Hit, score
 from vault_mind.regex import Line, Pattern
 from vault_mind.vault import Problem, Status, Vault, Walk
 
 RACY = 2_000_000_000  # ns; a file that was this young when read may have changed within one tick of its clock
 CANDIDATES = 200  # memories that tantivy proposes and that are then scored exactly
+ROUNDING = 1.13  # tantivy keeps a length in one byte; so far its score may be off
+TRIES = 20  # times that a damaged index is made anew before we give up
 BATCH = 2_000  # files between two commits of a long sync, which may be interrupted
 
 log = logging.getLogger(__name__)
 
+T = TypeVar("T")
 Keep = Callable[[Memory], bool]
 Progress = Callable[[int, int], None]
 
@@ -66,12 +70,7 @@ class Index:
     def ranked(self, query: str, k: int, *, keep: Keep = _every) -> list[Hit]:
         """As `search`, of what the last sync found."""
         wanted = query_terms(query, self._language)
-        try:
-            return self._ranked(wanted, k, keep)
-        except DAMAGE as error:
-            log.info("the index is damaged", exc_info=error)
-            self.rebuild()
-            return self._ranked(wanted, k, keep)
+        return self._mended(lambda: self._ranked(wanted, k, keep))
 
     def grep(self, pattern: Pattern) -> Iterator[tuple[Memory, list[Line]]]:
         """Sync, then every memory with lines that match `pattern`, by path."""
@@ -86,30 +85,28 @@ class Index:
 
     def memories(self) -> Iterator[Memory]:
         """Every memory that the last sync found, by path."""
-        for path, text, fault in self._postings.rows("SELECT path, text, fault FROM files ORDER BY path"):
-            yield parse(path, text, fault)
+        rows = self._mended(lambda: list(self._postings.rows("SELECT path, text, fault FROM files ORDER BY path")))
+        return (parse(path, text, fault) for path, text, fault in rows)
 
     def pinned(self) -> list[Memory]:
         """The pinned memories that the last sync found, by path."""
-        rows = self._postings.rows("SELECT path, text, fault FROM files WHERE pinned ORDER BY path")
+        statement = "SELECT path, text, fault FROM files WHERE pinned ORDER BY path"
+        rows = self._mended(lambda: list(self._postings.rows(statement)))
         return [parse(path, text, fault) for path, text, fault in rows]
 
     def sync(self, progress: Progress | None = None) -> Synced:
         """Bring the index up to date with the files; `progress(done, of)` is called as it goes."""
-        try:
-            return self._sync(progress)
-        except DAMAGE as error:
-            log.info("the index is damaged", exc_info=error)
-            return self.rebuild(progress)
+        return self._mended(lambda: self._sync(progress))
 
     def rebuild(self, progress: Progress | None = None) -> Synced:
         """Throw the index away and make it anew. Raises WriteFailedError when the disk has no room for it."""
-        try:
+
+        def anew() -> Synced:
             with self._postings.alone():
-                self._postings.drop()
+                self._postings.renew()
                 return self._sync(progress)
-        except DAMAGE as error:
-            raise WriteFailedError(str(self.folder), f"the index cannot be made: {error}") from error
+
+        return self._mended(anew)
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -119,11 +116,29 @@ class Index:
         """Let go of the files; the next call opens them again."""
         self._postings.close()
 
+    def _mended(self, use: Callable[[], T]) -> T:
+        """What `use` gives; over damaged files they are made anew and it is tried again."""
+        for _ in range(TRIES):
+            try:
+                return use()
+            except DamagedError as error:
+                log.info("the index is damaged", exc_info=error)
+                why = str(error)
+            try:
+                with self._postings.alone():
+                    self._postings.renew()
+                    self._sync(None)
+            except DamagedError as error:  # somebody else deletes it, or the disk is full
+                why = str(error)
+        raise WriteFailedError(str(self.folder), f"the index cannot be made: {why}")
+
     def _sync(self, progress: Progress | None) -> Synced:
+        self._postings.refresh()
         walk = self.vault.walk()
         changed, gone = self._difference(walk)
-        news = self._news(walk.problems)
-        if not (changed or gone or news or list(self._postings.rows("SELECT 1 FROM pending LIMIT 1"))):
+        told = self._postings.told()
+        pending = list(self._postings.rows("SELECT 1 FROM pending LIMIT 1"))
+        if not (changed or gone or pending or self._holding(told, walk, (), ()) != told):
             return Synced(0, 0, ())
         with self._postings.alone():
             self._postings.clear_pending()
@@ -135,9 +150,18 @@ class Index:
                 self._take_in(changed[start : start + BATCH], problems)
                 if progress:
                     progress(min(start + BATCH, len(changed)), len(changed))
-            news = self._news(problems)
-            self._postings.tell((problem.path, problem.what) for problem in news)
+            told = self._postings.told()
+            news = [problem for problem in problems if (problem.path, problem.what) not in told]
+            self._postings.tell(self._holding(told, walk, changed, problems))
         return Synced(len(changed), len(gone), tuple(news))
+
+    def _holding(
+        self, told: set[tuple[str, str]], walk: Walk, changed: Sequence[str], problems: Sequence[Problem]
+    ) -> set[tuple[str, str]]:
+        """The problems that hold now: of the walk, of what was read, and those told before of other files."""
+        read = set(changed)
+        before = {(path, what) for path, what in told if path in walk.files and path not in read}
+        return before | _pairs(problems) | _pairs(walk.problems)
 
     def _difference(self, walk: Walk) -> tuple[list[str], list[int]]:
         """Paths that are new or look changed, and the numbers of rows whose file is gone."""
@@ -191,26 +215,22 @@ class Index:
     def _ranked(self, wanted: Sequence[str], k: int, keep: Keep) -> list[Hit]:
         limit = max(CANDIDATES, 4 * k)
         while True:
-            hits, matching = self._scored(wanted, limit)
-            hits = [hit for hit in hits if keep(hit.memory)]
-            if len(hits) >= k or limit >= matching:
-                return best(hits, k)
-            limit = min(4 * limit, matching)
+            proposal = self._postings.propose(wanted, limit)
+            average = proposal.terms / max(proposal.memories, 1)
+            scored = []
+            for path, text, fault, held in proposal.rows:
+                exact = score(wanted, Counter(held.split(" ")), proposal.frequencies, proposal.memories, average)
+                if exact > 0:  # a row may be newer than the postings that proposed it
+                    scored.append((-exact, path, text, fault))
+            hits: list[Hit] = []
+            for negative, path, text, fault in sorted(scored):
+                if len(hits) < k and keep(memory := parse(path, text, fault)):
+                    hits.append(Hit(memory, -negative))
+            sure = len(hits) >= k and (k <= 0 or hits[-1].score > proposal.floor * ROUNDING)
+            if sure or limit >= proposal.matching:
+                return hits
+            limit *= 4
 
-    def _scored(self, wanted: Sequence[str], limit: int) -> tuple[list[Hit], int]:
-        """At most `limit` memories, those that tantivy ranks best, with their exact scores; and how many match."""
-        proposal = self._postings.propose(wanted, limit)
-        memories, total = next(self._postings.rows("SELECT memories, terms FROM totals"))
-        marks = ",".join(map(str, proposal.numbers))
-        statement = f"SELECT path, text, fault, terms FROM files WHERE id IN ({marks})"  # noqa: S608  # integers only
-        hits = []
-        for path, text, fault, held in self._postings.rows(statement):
-            counts = Counter(held.split(" "))
-            exact = score(wanted, counts, proposal.frequencies, memories, total / max(memories, 1))
-            if exact > 0:  # a row may be newer than the postings that proposed it
-                hits.append(Hit(parse(path, text, fault), exact))
-        return hits, proposal.matching
 
-    def _news(self, problems: Sequence[Problem]) -> list[Problem]:
-        told = set(self._postings.rows("SELECT path, what FROM told")) if problems else set()
-        return [problem for problem in problems if (problem.path, problem.what) not in told]
+def _pairs(problems: Sequence[Problem]) -> set[tuple[str, str]]:
+    return {(problem.path, problem.what) for problem in problems}
