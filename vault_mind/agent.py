@@ -38,12 +38,14 @@ class Learned:
     """What came of learning: memories written, those that said it already, proposals turned away.
 
     `failed` says why nothing could be learned this time; the exchange then waits in the journal.
+    `news` are problems that the search for duplicates met and nobody was told of before.
     """
 
     saved: tuple[Memory, ...] = ()
     known: tuple[Memory, ...] = ()
     turned: tuple[Turned, ...] = ()
     failed: str | None = None
+    news: tuple[Problem, ...] = ()
 
 
 def _now() -> datetime:
@@ -66,6 +68,7 @@ class Agent:
         self.vault, self.index, self.mind, self.journal = vault, index, mind, journal
         self._settings = settings
         self._now = now
+        self._news: list[Problem] = []
         self._history: list[tuple[str, str]] = []  # each question as it was sent, and its reply
         self.chat = f"{now():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}"
 
@@ -160,7 +163,8 @@ class Agent:
             with suppress(VaultMindError):  # a full disk: the exchange is in the journal all the same
                 self.journal.failed(waiting)
             return Learned(failed=getattr(error, "why", str(error)))
-        return Learned(tuple(saved), tuple(known), tuple(turned))
+        news, self._news = tuple(self._news), []
+        return Learned(tuple(saved), tuple(known), tuple(turned), news=news)
 
     def _keep(self, candidates: Sequence[Candidate], exchange: Exchange) -> tuple[list[Memory], list[Memory]]:
         saved, known = [], []
@@ -184,6 +188,7 @@ class Agent:
 
     def _twin(self, text: str, *, threshold: float) -> Memory | None:
         now = self._now()
-        hits = self.index.search(text, NEIGHBOURS, keep=lambda memory: memory.current(now))
+        self._news += self.index.sync().news
+        hits = self.index.ranked(text, NEIGHBOURS, keep=lambda memory: memory.current(now))
         memories = (hit.memory for hit in hits)
         return twin(text, memories, threshold=threshold, language=self._settings.language)

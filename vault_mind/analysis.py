@@ -34,10 +34,15 @@ _UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u3130-\u318f"
     "\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\U00020000-\U0003ffff"
 )
+# Vowel signs and other marks that belong to a letter although Python counts them as no part of a word.
+_MARKS = "\u0300-\u036f\u0900-\u0963\u0966-\u0dff"
+_LETTER = rf"(?:(?![{_UNSPACED}])[\w{_MARKS}])"
+# Vowels that Hebrew and Arabic are mostly written without.
+_POINTS = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
 _RUN = re.compile(f"[{_UNSPACED}]+")
-_CHUNK = re.compile(rf"[{_UNSPACED}]+|(?:(?![{_UNSPACED}])\w)+(?:['’._-](?:(?![{_UNSPACED}])\w)+)*[+#]*")
+_CHUNK = re.compile(rf"[{_UNSPACED}]+|{_LETTER}+(?:['’._-]{_LETTER}+)*[+#]*")
 _ASCII_CHUNK = re.compile(r"\w+(?:['._-]\w+)*[+#]*", re.ASCII)
-_PARTS = re.compile(r"[^\W_]+(?:['’][^\W_]+)*")
+_PARTS = re.compile(rf"(?:[^\W_]|[{_MARKS}])+(?:['’](?:[^\W_]|[{_MARKS}])+)*")
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _JOINTS = re.compile(r"[-_'’]|(?<!\d)\.|\.(?!\d)")
 # Letters that carry their stroke or ligature inside and so do not come apart under NFKD.
@@ -75,18 +80,19 @@ def languages() -> list[str]:
 def _chunks(text: str) -> Iterator[str]:
     if text.isascii():
         return iter(_ASCII_CHUNK.findall(text))
-    return iter(_CHUNK.findall(unicodedata.normalize("NFKC", text)))
+    return iter(_CHUNK.findall(_POINTS.sub("", unicodedata.normalize("NFKC", text))))
 
 
 @lru_cache(maxsize=1 << 16)
 def _chunk_terms(chunk: str, language: str) -> tuple[str, ...]:
     if _RUN.match(chunk):
-        return (chunk,) if len(chunk) == 1 else tuple(chunk[i : i + 2] for i in range(min(len(chunk) - 1, 1 << 16)))
+        run = chunk[: 1 << 16]
+        return (*run, *(run[i : i + 2] for i in range(len(run) - 1)))
     parts = [piece for part in _PARTS.findall(chunk) for piece in _CAMEL.split(part)]
     found = [_stemmed(_folded(part), language) for part in parts]
     whole = _folded(_JOINTS.sub("", chunk))[:LONGEST]
-    if (len(parts) > 1 or chunk[-1] in "+#") and whole:
-        found.append(whole)
+    if len(parts) > 1 or chunk[-1] in "+#":
+        found.append(_stemmed(whole, language) if whole.isalnum() else whole)
     return tuple(term for term in found if term)
 
 

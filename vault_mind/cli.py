@@ -164,6 +164,7 @@ def remember(
 ) -> None:
     """Write a memory, at once and as it is."""
     session = _open(ctx, vault)
+    _sync(session)
     said = sys.stdin.read() if text == ["-"] and sys.stdin else " ".join(text)
     memory, new = session.agent.remember(said, kind=kind, tags=tag or ())
     if json:
@@ -305,7 +306,7 @@ def forget(
         err.print("kept", style="dim")
         raise typer.Exit(NO_MATCH)
     session.vault.forget(memory)
-    session.index.sync()
+    _sync(session)
     err.print(f"forgotten: {render.one_line(memory.path)}", style="dim")
 
 

@@ -15,6 +15,7 @@ from frontmatter.default_handlers import BaseHandler
 Value: TypeAlias = str | list["Value"] | dict[str, "Value"]
 Written: TypeAlias = str | Sequence[str]
 
+NAMED = 5  # keys given twice that are named one by one
 DEEPEST = 32  # levels of nesting in a frontmatter; Obsidian shows one
 
 _FENCES = BaseHandler(re.compile(r"^---[ \t]*\r?$", re.MULTILINE))
@@ -62,7 +63,10 @@ def load(block: str) -> tuple[dict[str, Value] | None, list[str]]:
         loaded, repeated = _loaded_whole(block)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: half a surrogate pair
         raise FrontmatterError(_where(error)) from error
-    notes = [f"line {number}: {key!r} is given twice; the last one counts" for key, number in repeated]
+    lines = dict(reversed(repeated))  # the first line of each
+    notes = [f"line {lines[key]}: {key!r} is given twice; the last one counts" for key in sorted(lines)[:NAMED]]
+    if len(lines) > NAMED:
+        notes.append(f"{len(lines) - NAMED} more keys are given twice")
     return (loaded if isinstance(loaded, dict) else None), notes
 
 
@@ -202,6 +206,8 @@ def _with_value(block: str, pair: tuple[yaml.Node, yaml.Node], key: str, value: 
     stacked = node if isinstance(node, yaml.SequenceNode) and not node.flow_style else None
     if _commented(block[:end], colon, node):
         raise FrontmatterError(f"its {key!r} holds comments")
+    if "\r" in block.replace("\r\n", ""):  # YAML ends a line there and editors do not
+        raise FrontmatterError("its frontmatter holds a carriage return within a line")
     if value is None:  # with what stands on the key's own line
         return block[:first] + block[(block + "\n").index("\n", end) + 1 :]
     if stacked and not isinstance(value, str) and value:

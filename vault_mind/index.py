@@ -126,7 +126,8 @@ class Index:
                 why = str(error)
             try:
                 with self._postings.alone():
-                    self._postings.renew()
+                    if not self._postings.replaced():
+                        self._postings.renew()
                     self._sync(None)
             except DamagedError as error:  # somebody else deletes it, or the disk is full
                 why = str(error)

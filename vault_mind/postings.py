@@ -73,11 +73,17 @@ class Proposal:
     terms: int
 
 
-@dataclass(frozen=True)
 class _Opened:
-    generation: str
-    db: sqlite3.Connection
-    index: tantivy.Index
+    """A generation in use. Its searcher keeps its files open, so that it outlives their deletion."""
+
+    def __init__(self, generation: str, db: sqlite3.Connection, index: tantivy.Index) -> None:
+        self.generation, self.db, self.index = generation, db, index
+        self.reload()
+
+    def reload(self) -> None:
+        """See what has been committed since."""
+        self.index.reload()
+        self.searcher: Any = self.index.searcher()  # its stubs lack the count
 
 
 class Postings:
@@ -94,11 +100,12 @@ class Postings:
 
     def refresh(self) -> None:
         """Open the newest generation, or make the first; until the next call it is the one that is used."""
-        if self._opened and self._opened.generation == self._pointer():
-            return
-        self.close()
         try:
             with _guarded():
+                if self._opened and self._opened.generation == self._pointer():
+                    self._opened.reload()
+                    return
+                self.close()
                 self._opened = self._connected(self._pointer())
                 return
         except DamagedError:
@@ -112,6 +119,10 @@ class Postings:
             self.folder = Path(self._spare.name) / "index"
             private_folder(self.folder)
             self._open_or_make()
+
+    def replaced(self) -> bool:
+        """Whether somebody else has made a newer generation than the one in use."""
+        return self._opened is not None and self._pointer() not in ("", self._opened.generation)
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """What an SQL query gives."""
@@ -127,6 +138,7 @@ class Postings:
                 if time.monotonic() > waited:
                     raise DamagedError("the postings do not belong to the rows")
                 time.sleep(0.01)
+                opened.reload()
             return proposal
 
     def store(self, new: Sequence[Row], touched: Sequence[Row], gone: Sequence[int]) -> None:
@@ -147,6 +159,7 @@ class Postings:
                 )
                 db.execute("DELETE FROM pending")
                 if numbers:
+                    opened.reload()
                     db.execute("UPDATE totals SET (memories, terms) = (SELECT count(*), total(length) FROM files)")
 
     def clear_pending(self) -> None:
@@ -265,9 +278,7 @@ def _make(folder: Path, language: str) -> None:
 
 def _proposal(opened: _Opened, wanted: Sequence[str], limit: int) -> Proposal | None:
     """None while another process stands between its commit of the postings and that of the rows."""
-    opened.index.reload()
-    searcher: Any = opened.index.searcher()  # its stubs lack the count
-    schema = opened.index.schema
+    searcher, schema = opened.searcher, opened.index.schema
     queries = {term: tantivy.Query.term_query(schema, "terms", term, index_option="freq") for term in wanted}
     # doc_freq would count deleted rows as well until their segment is merged; a count does not.
     frequencies = {term: searcher.search(query, 1, count=True).count for term, query in queries.items()}

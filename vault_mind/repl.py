@@ -11,9 +11,10 @@ from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
 from rich.markdown import Markdown
 from rich.segment import Segment
+from rich.text import Text
 
 from vault_mind import render
-from vault_mind.agent import Recalled
+from vault_mind.agent import Learned
 from vault_mind.config import state_folder
 from vault_mind.errors import ModelError, VaultMindError
 from vault_mind.files import private_folder
@@ -71,10 +72,9 @@ class Chat:
             with self.err.status(f"learning from {waiting} earlier exchanges (Ctrl-C to leave them for later)"):
                 learned = agent.catch_up()
             for what in learned:
-                self._tell(render.learned(what))
+                self._tell_learned(what)
         recalled = agent.recall(message)
-        self._show_news(recalled)
-        self._tell(render.recalled(recalled))
+        self._tell(*map(render.problem, recalled.news), render.recalled(recalled))
         try:
             reply = self._stream(agent.answer(message, recalled))
         except ModelError as error:
@@ -83,7 +83,7 @@ class Chat:
             return
         with self.err.status("learning (Ctrl-C to leave it for later)"):
             what = agent.learn(message, reply)
-        self._tell(render.learned(what))
+        self._tell_learned(what)
 
     def _stream(self, pieces: Iterator[str]) -> str:
         if self.out.is_terminal:
@@ -98,13 +98,13 @@ class Chat:
             self.out.file.flush()
         return "".join(said)
 
-    def _show_news(self, recalled: Recalled) -> None:
-        for problem in recalled.news:
-            self.err.print(render.problem(problem))
+    def _tell_learned(self, what: Learned) -> None:
+        self._tell(*map(render.problem, what.news), render.learned(what))
 
-    def _tell(self, text: object) -> None:
-        if text is not None:
-            self.err.print(text)
+    def _tell(self, *texts: Text | None) -> None:
+        for text in texts:
+            if text is not None:
+                self.err.print(text)
 
     def _command(self, line: str) -> None:
         name, _, rest = line[1:].partition(" ")

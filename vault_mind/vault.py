@@ -338,8 +338,9 @@ def _parsed(path: str, data: bytes, size: int) -> Memory:
 
 def slug(sentence: str) -> str:
     """A readable file name for `sentence`: lower case, words joined by -, legal on every system."""
-    text = unicodedata.normalize("NFC", unicodedata.normalize("NFKC", sentence).casefold())
-    spaced = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in _INVISIBLE.sub("", text[:1000]))
+    text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", sentence[:1000])).casefold()
+    text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+    spaced = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in text)
     short = ""
     for word in spaced.split():
         longer = f"{short}-{word}" if short else word
