@@ -1,5 +1,6 @@
 """The commands: they call and print. Answers and data go to stdout, talk to stderr."""
 
+import errno
 import logging
 import os
 import shlex
@@ -15,12 +16,13 @@ from typing import Annotated, Any
 
 import typer
 from rich.console import Console
+from rich.text import Text
 from typer.core import TyperGroup
 
 from vault_mind import render, repl
-from vault_mind.config import user_file
+from vault_mind.config import find_vault, user_file
 from vault_mind.doctor import examine
-from vault_mind.errors import EditorError, SettingsError, VaultMindError, VaultNotFoundError
+from vault_mind.errors import EditorError, SettingsError, VaultMindError, VaultNotFoundError, WriteFailedError
 from vault_mind.index import Progress
 from vault_mind.memory import Memory, moment
 from vault_mind.regex import Pattern
@@ -34,6 +36,8 @@ NO_MATCH = 1
 def console(*, stderr: bool = False) -> Console:
     """A console that prints text as it is, whole lines, with colours on a terminal that wants them."""
     plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
+    # A width of 0, which some terminals give, would make Rich print nothing at all.
+    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS" or value.strip("0")}
     return Console(
         stderr=stderr,
         markup=False,
@@ -42,6 +46,7 @@ def console(*, stderr: bool = False) -> Console:
         soft_wrap=not (stderr and sys.stderr.isatty()),  # talk may wrap at a terminal, data may not
         color_system=None if plain else "auto",
         force_terminal=False if plain else None,
+        _environ=environment,
     )
 
 
@@ -51,10 +56,18 @@ class Commands(TyperGroup):
     def invoke(self, ctx: Any) -> Any:  # Typer keeps the context's class to itself
         """Run the command."""
         try:
-            return super().invoke(ctx)
+            done = super().invoke(ctx)
+            sys.stdout.flush()
         except VaultMindError as error:
             console(stderr=True).print(f"vault-mind: {render.visible(str(error))}", style="red")
             raise typer.Exit(error.exit_code) from error
+        except OSError as error:
+            if error.errno == errno.EPIPE:  # whoever reads us has seen enough; Typer ends it quietly
+                raise
+            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # what is left in the buffer cannot be written
+            console(stderr=True).print(f"vault-mind: {render.visible(str(error))}", style="red")
+            raise typer.Exit(VaultMindError.exit_code) from error
+        return done
 
 
 app = typer.Typer(
@@ -80,12 +93,15 @@ JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
 
 
 def _names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Complete the name of a memory."""
+    """Complete the name of a memory: its path or its stem."""
+    named = ctx.params.get("vault") or (ctx.parent.params.get("vault") if ctx.parent else None)
     try:
-        paths = open_session(ctx.params.get("vault"), os.environ).vault.walk().files
-    except VaultMindError:  # a shell that completes has no place for an error
+        folder, _ = find_vault(named, os.environ, Path.cwd())
+        paths = sorted(Vault(folder).walk().files)
+    except (VaultMindError, OSError):  # a shell that completes has no place for an error
         return []
-    return [path for path in sorted(paths) if incomplete.casefold() in path.casefold()]
+    stems = [path.rpartition("/")[2].removesuffix(".md") for path in paths]
+    return [name for name in dict.fromkeys((*paths, *stems)) if name.startswith(incomplete)]
 
 
 NameArgument = Annotated[
@@ -102,9 +118,11 @@ def main(
     ] = False,
 ) -> None:
     """Set up what all commands share."""
-    for stream in (sys.stdout, sys.stderr):
-        if hasattr(stream, "reconfigure"):  # a terminal of another encoding gets escapes, never a traceback
-            stream.reconfigure(errors="backslashreplace")
+    sys.stdout = sys.stdout or open(os.devnull, "w")  # noqa: PTH123, SIM115  # closed by the caller: `>&-`
+    sys.stderr = sys.stderr or open(os.devnull, "w")  # noqa: PTH123, SIM115
+    for stream, errors in ((sys.stdout, "backslashreplace"), (sys.stderr, "backslashreplace"), (sys.stdin, "replace")):
+        if hasattr(stream, "reconfigure"):  # another encoding costs a character, never a traceback
+            stream.reconfigure(errors=errors)
     if verbose:
         logging.basicConfig(level=logging.DEBUG, format="%(name)s: %(message)s")
         for noisy in ("httpcore2", "httpx2", "anthropic", "markdown_it", "asyncio"):
@@ -114,6 +132,7 @@ def main(
 
 @app.command(epilog="Example: vault-mind init ~/notes")
 def init(
+    ctx: typer.Context,
     folder: Annotated[Path | None, typer.Argument(help="The folder; made when missing.", show_default=False)] = None,
     vault: VaultOption = None,
     sample: Annotated[
@@ -121,7 +140,7 @@ def init(
     ] = False,
 ) -> None:
     """Make a vault of a folder; what is in it stays as it is."""
-    chosen = folder or vault or Path(os.environ.get("VAULT_MIND_VAULT") or "~/vault-mind")
+    chosen = folder or vault or ctx.obj or Path(os.environ.get("VAULT_MIND_VAULT") or "~/vault-mind")
     target = chosen.expanduser()
     if sample:
         _copy_sample(target)
@@ -142,15 +161,13 @@ def chat(
     """Talk; with input from a pipe, say each of its lines."""
     session = _open(ctx, vault, offline=offline or None, model=model)
     _sync(session)
-    talk = repl.Chat(session, console(), console(stderr=True), _confirm)
-    if message:
-        repl.from_lines(talk, message)
-    elif sys.stdin is not None and sys.stdin.isatty():
+    interactive = not message and sys.stdin is not None and sys.stdin.isatty()
+    talk = repl.Chat(session, console(), console(stderr=True), _confirm, interactive=interactive)
+    if interactive:
         repl.at_terminal(talk)
     else:
-        repl.from_lines(talk, sys.stdin or ())
-    if talk.failed and (message or sys.stdin is None or not sys.stdin.isatty()):
-        raise typer.Exit(3)
+        repl.from_lines(talk, message or sys.stdin or ())
+        raise typer.Exit(talk.exit_code)
 
 
 @app.command(epilog="Example: vault-mind remember The spare key is with Mrs Low --tag home")
@@ -165,14 +182,16 @@ def remember(
     """Write a memory, at once and as it is."""
     session = _open(ctx, vault)
     _sync(session)
-    said = sys.stdin.read() if text == ["-"] and sys.stdin else " ".join(text)
+    said = " ".join(text)
+    if text == ["-"]:
+        said = sys.stdin.read() if sys.stdin else ""
     memory, new = session.agent.remember(said, kind=kind, tags=tag or ())
     if json:
-        console().print(render.to_json({"new": new, **render.memory_data(memory)}))
+        _print_json({"new": new, **render.memory_data(memory)})
         return
     if not new:
         console(stderr=True).print("known already:", style="dim")
-    console().print(render.memories([memory], long=False), end="")
+    repl.put(console(), render.memories([memory], long=False))
 
 
 @app.command(epilog='Example: vault-mind search "how do I take my coffee"')
@@ -191,11 +210,11 @@ def search(
     now = _now()
     hits = session.index.ranked(" ".join(query), k, keep=lambda memory: everything or memory.current(now))
     if json:
-        console().print(render.to_json([render.hit_data(hit) for hit in hits]))
+        _print_json([render.hit_data(hit) for hit in hits])
     elif paths:
-        console().print(render.memories([hit.memory for hit in hits], long=False), end="")
+        repl.put(console(), render.memories([hit.memory for hit in hits], long=False))
     else:
-        console().print(render.hits(hits), end="")
+        repl.put(console(), render.hits(hits))
     if not hits:
         console(stderr=True).print("no memory matches", style="dim")
         raise typer.Exit(NO_MATCH)
@@ -222,11 +241,11 @@ def grep(
         if json:
             for line in lines:
                 data = {"path": memory.path, "line": line.number, "text": line.text, "spans": line.spans}
-                out.print(render.to_json(data, indent=None))
+                _print_json(data, indent=None)
         elif not paths:
-            out.print(render.grep_lines(memory, lines), end="")
+            repl.put(out, render.grep_lines(memory, lines))
     if paths and not json:
-        out.print(render.memories(found, long=False), end="")
+        repl.put(out, render.memories(found, long=False))
     if not found:
         raise typer.Exit(NO_MATCH)
 
@@ -255,9 +274,9 @@ def list_(
         and (start is None or (memory.created_at is not None and memory.created_at >= start))
     ]
     if json:
-        console().print(render.to_json([render.memory_data(memory) for memory in found]))
+        _print_json([render.memory_data(memory) for memory in found])
         return
-    console().print(render.memories(found, long=sys.stdout.isatty() and not paths), end="")
+    repl.put(console(), render.memories(found, long=sys.stdout.isatty() and not paths))
     if not found:
         console(stderr=True).print("no memories", style="dim")
 
@@ -268,9 +287,10 @@ def show(ctx: typer.Context, path: NameArgument, vault: VaultOption = None, json
     memory = _named(_open(ctx, vault), path)
     for warning in memory.warnings:
         console(stderr=True).print(f"warning: {render.one_line(warning)}", style="yellow")
-    console().print(
-        render.to_json(render.memory_data(memory)) if json else render.whole(memory), end="\n" if json else ""
-    )
+    if json:
+        _print_json(render.memory_data(memory))
+    else:
+        repl.put(console(), render.whole(memory))
 
 
 @app.command(epilog="Example: EDITOR=nano vault-mind edit coffee")
@@ -278,7 +298,8 @@ def edit(ctx: typer.Context, path: NameArgument, vault: VaultOption = None) -> N
     """Open a memory in your editor (VISUAL, EDITOR, or vi)."""
     session = _open(ctx, vault)
     found = session.vault.find(path)
-    editor = os.environ.get("VISUAL") or os.environ.get("EDITOR") or ("notepad" if os.name == "nt" else "vi")
+    named = (os.environ.get(name, "").strip() for name in ("VISUAL", "EDITOR"))
+    editor = next(filter(None, named), "notepad" if os.name == "nt" else "vi")
     try:
         command = [*shlex.split(editor), str(session.vault.root / found)]
         ended = subprocess.run(command, check=False).returncode  # noqa: S603  # the user's own editor
@@ -318,12 +339,10 @@ def stats(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False)
     counted = count(session.index.memories(), _now())
     waiting, size = len(session.journal.waiting()), session.index.size()
     if json:
-        console().print(
-            render.to_json({**vars(counted), "vault": session.vault.root, "journal": waiting, "index_bytes": size})
-        )
+        _print_json({**vars(counted), "vault": session.vault.root, "journal": waiting, "index_bytes": size})
         return
     extra = {"journal": f"{waiting} exchanges to learn from", "index": f"{size / 1_000_000:.1f} MB, disposable"}
-    console().print(render.stats(counted, {"vault": render.one_line(str(session.vault.root)), **extra}), end="")
+    repl.put(console(), render.stats(counted, {"vault": render.one_line(str(session.vault.root)), **extra}))
 
 
 @app.command(epilog="Example: vault-mind doctor --json")
@@ -333,9 +352,9 @@ def doctor(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False
     _sync(session, tell=False)
     found = examine(session.vault, session.index, session.journal)
     if json:
-        console().print(render.to_json(found))
+        _print_json(found)
     else:
-        console().print(render.findings(found), end="")
+        repl.put(console(), render.findings(found))
     wrong = sum(not finding.remark for finding in found)
     console(stderr=True).print(f"{wrong} to fix, {len(found) - wrong} to know", style="dim")
     if wrong:
@@ -361,7 +380,7 @@ def config(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False
     if json:
         settings = {name: {"value": getattr(session.settings, name), "from": origins[name]} for name in origins}
         data = {"vault": {"value": session.vault.root, "from": session.chosen}, **settings}
-        console().print(render.to_json(data))
+        _print_json(data)
         return
     extra = {
         "vault": (str(session.vault.root), session.chosen),
@@ -371,7 +390,7 @@ def config(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False
             "offline was asked for, or there is no key" if session.offline else "there is a key",
         ),
     }
-    console().print(render.config(session.config, session.endpoint, extra), end="")
+    repl.put(console(), render.config(session.config, session.endpoint, extra))
 
 
 @app.command(epilog="Example: vault-mind version")
@@ -416,11 +435,20 @@ def _confirm(question: str) -> bool:
 
 
 def _copy_sample(target: Path) -> None:
-    if target.exists() and any(target.iterdir()):
-        raise VaultNotFoundError(str(target), "it is not empty, and the sample goes into a folder of its own")
     package = Path(__file__).parent
     folder = package / "sample_vault"  # beside the package where it was not installed but checked out
-    shutil.copytree(folder if folder.is_dir() else package.parent / "sample_vault", target, dirs_exist_ok=True)
+    try:
+        if target.exists() and any(target.iterdir()):
+            raise VaultNotFoundError(str(target), "it is not empty, and the sample goes into a folder of its own")
+        shutil.copytree(folder if folder.is_dir() else package.parent / "sample_vault", target, dirs_exist_ok=True)
+    except OSError as error:
+        raise WriteFailedError(str(target), (error.strerror or str(error)).lower()) from error
+
+
+def _print_json(value: object, *, indent: int | None = 2) -> None:
+    out = console()
+    text = render.to_json(value, indent=indent, ascii_only="utf" not in out.encoding.lower())
+    repl.put(out, Text(f"{text}\n"))
 
 
 def _moment(name: str, text: str) -> datetime:

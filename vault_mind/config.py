@@ -102,10 +102,15 @@ def load(vault: Path | None, environment: Mapping[str, str], flags: Mapping[str,
         for name, value in layer.items():
             values[name] = _sound(name, value, origin)
             origins[name] = origin
-    if "model" in values and "extraction_model" not in values and reach(environment).url != ANTHROPIC:
+    if "model" in values and "extraction_model" not in values and _own_server(environment):
         values["extraction_model"] = values["model"]  # another server hardly has both of ours
         origins["extraction_model"] = "as model, on a server of one's own"
     return Config(Settings(**values), origins)  # type: ignore[arg-type]  # _sound gave each its type
+
+
+def _own_server(environment: Mapping[str, str]) -> bool:
+    url = environment.get("ANTHROPIC_BASE_URL", "").strip()
+    return bool(url) and not url.startswith(ANTHROPIC)
 
 
 def reach(environment: Mapping[str, str]) -> Endpoint:

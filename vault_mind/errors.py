@@ -7,6 +7,11 @@ Exit codes: 1 is an answer ("no match", "something to fix"), 2 an error, 3 an er
 from collections.abc import Sequence
 
 
+def _told(name: str) -> str:
+    """A name as it may stand in a sentence: what is no printable character is spelt out."""
+    return "".join(c if c.isprintable() else ascii(c)[1:-1] for c in name)
+
+
 class VaultMindError(Exception):
     """The root of every error that vault-mind raises on purpose."""
 
@@ -24,7 +29,7 @@ class VaultNotFoundError(VaultMindError):
     """The folder that was named is not there."""
 
     def __init__(self, folder: str, why: str = "no such folder") -> None:
-        super().__init__(f"{folder} is not a vault: {why}. Make one with: vault-mind init {folder}")
+        super().__init__(f"{_told(folder)} is not a vault: {why}. Make one with: vault-mind init {_told(folder)}")
 
 
 class MemoryNotFoundError(VaultMindError):
@@ -39,7 +44,7 @@ class AmbiguousNameError(VaultMindError):
 
     def __init__(self, name: str, paths: Sequence[str]) -> None:
         self.paths = tuple(paths)
-        shown = "\n".join(f"  {path}" for path in self.paths[:20])
+        shown = "\n".join(f"  {_told(path)}" for path in self.paths[:20])
         more = f"\n  and {len(self.paths) - 20} more" if len(self.paths) > 20 else ""
         super().__init__(f"{name!r} names {len(self.paths)} memories; say more of the path:\n{shown}{more}")
 
@@ -48,7 +53,7 @@ class PathRefusedError(VaultMindError):
     """A path that vault-mind neither reads nor writes."""
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"{path}: refused, {why}")
+        super().__init__(f"{_told(path)}: refused, {why}")
 
 
 class UnreadableError(VaultMindError):
@@ -56,28 +61,30 @@ class UnreadableError(VaultMindError):
 
     def __init__(self, path: str, why: str) -> None:
         self.why = why
-        super().__init__(f"{path}: cannot be read: {why}")
+        super().__init__(f"{_told(path)}: cannot be read: {why}")
 
 
 class UnsafeChangeError(VaultMindError):
     """A change that could touch more than was meant; nothing was written."""
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"{path}: not changed, {why}. Edit it by hand: vault-mind edit {path}")
+        super().__init__(f"{_told(path)}: not changed, {why}. Edit it by hand: vault-mind edit {_told(path)}")
 
 
 class MemoryChangedError(VaultMindError):
     """Somebody else wrote the file since it was read; theirs stays, nothing was written."""
 
     def __init__(self, path: str) -> None:
-        super().__init__(f"{path}: not changed, somebody else changed it in the meantime. Look at it and try again")
+        super().__init__(
+            f"{_told(path)}: not changed, somebody else changed it in the meantime. Look at it and try again"
+        )
 
 
 class WriteFailedError(VaultMindError):
     """The disk said no; the old file, if any, is as it was."""
 
     def __init__(self, path: str, why: str) -> None:
-        super().__init__(f"{path}: not written, {why}. What was there before is unchanged")
+        super().__init__(f"{_told(path)}: not written, {why}. What was there before is unchanged")
 
 
 class BusyError(VaultMindError):

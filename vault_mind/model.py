@@ -88,22 +88,25 @@ class Claude:
             "thinking": {"type": "disabled"},
             "output_config": {"format": {"type": "json_schema", "schema": schema}},
         }
-        answer = None
-        while not answer:
+        while True:
             try:
                 answer = self._client().messages.create(
                     **self._body(request, self._extraction_model, self._extraction_max_tokens),
                     **self._accepted(options),
                 )
+                _check_ending(answer.stop_reason, "extraction_max_tokens", self._extraction_max_tokens)
+                text = "".join(block.text for block in answer.content if block.type == "text")
+                return fished(text, schema)
             except Exception as error:  # promise 8, as above
                 if not self._drops(error, options):
                     raise self._explained(error, self._extraction_model) from error
-        _check_ending(answer.stop_reason, "extraction_max_tokens", self._extraction_max_tokens)
-        return fished("".join(block.text for block in answer.content if block.type == "text"))
 
     def warm_up(self) -> None:
         """Import the SDK and make the client, so that the first request need not wait for it."""
-        self._client()
+        try:
+            self._client()
+        except Exception as error:  # promise 8: the first request will say it where it can be read
+            log.debug("no client could be made", exc_info=error)
 
     def _client(self) -> "anthropic.Anthropic":
         if self._connected is None:
@@ -111,7 +114,9 @@ class Claude:
 
             key, token = self._endpoint.key, self._endpoint.token
             self._connected = anthropic.Anthropic(
-                api_key=key or (None if token else "none"), auth_token=token or None, base_url=self._endpoint.url
+                api_key=key or (None if token else "none"),
+                auth_token=None if key else token or None,
+                base_url=self._endpoint.url,
             )
         return self._connected
 
@@ -140,7 +145,9 @@ class Claude:
         if isinstance(error, ModelError):
             return error
         status, url = getattr(error, "status_code", None), self._endpoint.url
-        said = _first_line(getattr(error, "api_message", None) or str(error)) or type(error).__name__
+        said = _first_line(str(getattr(error, "api_message", None) or error)) or type(error).__name__
+        for secret in filter(None, (self._endpoint.key, self._endpoint.token)):
+            said = said.replace(secret, "…")  # some proxies quote what they were sent
         if getattr(error, "type", None) == "overloaded_error":
             status = 529
         if status == 400 and any(words in said.lower() for words in ("too long", "context", "too many tokens")):
@@ -162,15 +169,26 @@ class Claude:
         return ModelError(f"{url} failed: {said}", "Say it again, or use --offline")
 
 
-def fished(text: str) -> object:
-    """The first JSON object or array in `text`, whatever stands around it. Raises ModelError for none."""
+def fished(text: str, schema: Schema) -> object:
+    """The first JSON object in `text` with the keys that `schema` requires, whatever stands around it.
+
+    Where there is none, the first JSON list or object. Raises ModelError when there is no JSON at all.
+    """
     decoder = json.JSONDecoder()
+    required = schema.get("required")
+    wanted = set(required) if isinstance(required, list) else set()
+    found: list[object] = []
     for start in (i for i, c in enumerate(text[:100_000]) if c in "{["):
         try:
-            return decoder.raw_decode(text, start)[0]
+            value, _ = decoder.raw_decode(text, start)
         except (ValueError, RecursionError):
             continue
-    raise ModelError("the model gave no JSON", "")
+        if isinstance(value, dict) and wanted <= set(value):
+            return value
+        found.append(value)
+    if not found:
+        raise ModelError("the model gave no JSON", "")
+    return found[0]
 
 
 def _check_ending(reason: str | None, setting: str, limit: int) -> None:

@@ -1,5 +1,6 @@
 """The words that are sent to a mind; pure. Stored text is quoted in them as data, never as orders."""
 
+import re
 from collections.abc import Iterable, Sequence
 from datetime import datetime
 
@@ -10,6 +11,8 @@ from vault_mind.ranking import Hit
 
 QUOTED = 4_000  # characters of one memory in a prompt; a long note is cut there, and says so
 BEFORE = 2_000  # characters of the previous reply that help to understand a short answer
+
+_MARK = re.compile(r"<[\s/]*(?:memor|today|message|before)", re.IGNORECASE)
 
 _SYSTEM = """\
 You are vault-mind, an assistant that remembers its user. Its memory is a folder of Markdown files that the user owns, \
@@ -101,6 +104,4 @@ def _attribute(text: str) -> str:
 
 
 def _defused(text: str) -> str:
-    for name in ("memor", "today", "message", "before"):
-        text = text.replace(f"<{name}", f"&lt;{name}").replace(f"</{name}", f"&lt;/{name}")
-    return text
+    return _MARK.sub(lambda mark: f"&lt;{mark[0][1:]}", text)

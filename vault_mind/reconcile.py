@@ -89,7 +89,15 @@ def same(new: str, old: str, threshold: float, language: str = "english") -> boo
     if _marks(new) != _marks(old) or _names(new) != _names(old) or _forms_differ(new, old, language):
         return False
     said, known = _phrases(new, language), _phrases(old, language)
-    return said <= known and all(phrase[0] == "and" for phrase in known - said)
+    several = _names(old).total() + sum(any(c.isdigit() for c in word) for word in words(old)) > 1
+    if several or {phrase[0] for phrase in said + known} & {"and", "or", "not", "but"}:
+        # What belongs to what is told by the order alone.
+        following = iter(known)
+        if not all(phrase in following for phrase in said):
+            return False
+    more = Counter(known)
+    more.subtract(said)
+    return min(more.values()) >= 0 and all(phrase[0] == "and" for phrase in more.elements())
 
 
 def _overlap(ours: set[str], theirs: set[str]) -> float:
@@ -97,7 +105,7 @@ def _overlap(ours: set[str], theirs: set[str]) -> float:
     return len(ours & theirs) / max(len(ours | theirs), 1)
 
 
-def _phrases(text: str, language: str) -> Counter[tuple[str, ...]]:
+def _phrases(text: str, language: str) -> list[tuple[str, ...]]:
     """The sentence cut before each linking word, every phrase as its telling terms in their order."""
     stopwords = STOPWORDS.get(language, frozenset())
     phrases: list[list[str]] = []
@@ -109,7 +117,7 @@ def _phrases(text: str, language: str) -> Counter[tuple[str, ...]]:
                 phrases.append([low])
             elif low not in stopwords:
                 phrases[-1] += [_ALIKE.get(term, term) for term in terms(word, language) if term not in _FILLERS]
-    return Counter(tuple(phrase) for phrase in phrases if phrase)
+    return [tuple(phrase) for phrase in phrases if phrase]
 
 
 def _marks(text: str) -> Counter[str]:

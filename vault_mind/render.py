@@ -33,9 +33,9 @@ def one_line(text: str) -> str:
     return visible(text).replace("\n", "^J").replace("\t", "^I")
 
 
-def to_json(value: object, *, indent: int | None = 2) -> str:
+def to_json(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
     """`value` as JSON that no terminal acts on; on one line when `indent` is None."""
-    text = json.dumps(value, ensure_ascii=False, indent=indent, default=_plain)
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, default=_plain)
     return _JSON_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
 
 

@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.live import Live
-from rich.markdown import Markdown
 from rich.segment import Segment
 from rich.text import Text
 
@@ -32,6 +31,14 @@ _BLANK = re.compile(r"\n[ \t]*\n")
 LISTED = 20  # memories that /memories shows when it is not told how many
 
 
+def put(console: Console, text: Text) -> None:
+    """Print data: coloured at a terminal, and elsewhere just as it is, tabs and all."""
+    if console.is_terminal:
+        console.print(text, end="")
+    else:
+        console.file.write(text.plain)
+
+
 class Leave(Exception):  # noqa: N818  # not an error: the user is done
     """The user wants to leave the chat."""
 
@@ -44,7 +51,8 @@ class Chat:
     out: Console
     err: Console
     confirm: Callable[[str], bool]
-    failed: bool = field(default=False, init=False)
+    interactive: bool = False
+    exit_code: int = field(default=0, init=False)
 
     def greet(self) -> None:
         """Say once what mind this is."""
@@ -61,25 +69,22 @@ class Chat:
             else:
                 self._turn(message)
         except VaultMindError as error:
-            self.failed = True
-            self.err.print(render.visible(str(error)), style="red")
+            self._fail(str(error), error.exit_code)
         except KeyboardInterrupt:
+            if not self.interactive:
+                raise
             self.err.print("stopped", style="dim")
 
     def _turn(self, message: str) -> None:
         agent = self.session.agent
         if waiting := agent.backlog():
-            with self.err.status(f"learning from {waiting} earlier exchanges (Ctrl-C to leave them for later)"):
-                learned = agent.catch_up()
-            for what in learned:
-                self._tell_learned(what)
+            self._catch_up(waiting)
         recalled = agent.recall(message)
         self._tell(*map(render.problem, recalled.news), render.recalled(recalled))
         try:
             reply = self._stream(agent.answer(message, recalled))
         except ModelError as error:
-            self.failed = True
-            self.err.print(render.visible(str(error)), style="red")
+            self._fail(str(error), error.exit_code)
             return
         with self.err.status("learning (Ctrl-C to leave it for later)"):
             what = agent.learn(message, reply)
@@ -88,15 +93,35 @@ class Chat:
     def _stream(self, pieces: Iterator[str]) -> str:
         if self.out.is_terminal:
             return _stream_markdown(self.out, pieces)
-        said = []
+        said, held = "", ""
         for piece in pieces:
-            said.append(piece)
-            self.out.file.write(render.visible(piece))
-            self.out.file.flush()
-        if not "".join(said).endswith("\n"):
-            self.out.file.write("\n")
-            self.out.file.flush()
-        return "".join(said)
+            said += piece
+            held += piece
+            if not held.endswith("\r"):  # half of a line's end, perhaps
+                self._write(render.visible(held))
+                held = ""
+        self._write(render.visible(held) + ("" if said.endswith("\n") else "\n"))
+        return said
+
+    def _write(self, text: str) -> None:
+        self.out.file.write(text)
+        self.out.file.flush()
+
+    def _catch_up(self, waiting: int) -> None:
+        try:
+            with self.err.status(f"learning from {waiting} earlier exchanges (Ctrl-C to leave them for later)"):
+                learned = self.session.agent.catch_up()
+        except KeyboardInterrupt:
+            if not self.interactive:
+                raise
+            self.err.print("left for later", style="dim")
+            return
+        for what in learned:
+            self._tell_learned(what)
+
+    def _fail(self, why: str, exit_code: int) -> None:
+        self.exit_code = max(self.exit_code, exit_code)
+        self.err.print(render.visible(why), style="red")
 
     def _tell_learned(self, what: Learned) -> None:
         self._tell(*map(render.problem, what.news), render.learned(what))
@@ -110,14 +135,14 @@ class Chat:
         name, _, rest = line[1:].partition(" ")
         known = COMMANDS.get(name.lower())
         if known is None:
-            self.err.print(f"no command /{render.one_line(name)}; /help lists them", style="red")
+            self._fail(f"no command /{render.one_line(name)}; /help lists them", 2)
             return
         known.run(self, rest.strip())
 
     def remember(self, text: str) -> None:
         """Write `text` as a memory."""
         if not text:
-            self.err.print("say what: /remember the spare key is with Mrs Low", style="red")
+            self._fail("say what: /remember the spare key is with Mrs Low", 2)
             return
         memory, new = self.session.agent.remember(text, kind="fact")
         self.err.print(f"{'remembered' if new else 'known already'}: {render.one_line(memory.path)}", style="dim")
@@ -126,7 +151,7 @@ class Chat:
         """Delete a memory, after asking."""
         vault = self.session.vault
         memory = vault.read(vault.find(name))
-        self.out.print(render.memories([memory], long=True), end="")
+        put(self.out, render.memories([memory], long=True))
         if self.confirm("Forget it?"):
             vault.forget(memory)
             self.err.print(f"forgotten: {render.one_line(memory.path)}", style="dim")
@@ -137,8 +162,8 @@ class Chat:
         """List the newest memories."""
         self.session.index.sync()
         held = newest(self.session.index.memories())
-        shown = held[: int(amount) if amount.isdigit() else LISTED]
-        self.out.print(render.memories(shown, long=True), end="")
+        shown = held[: int(amount[:9]) if amount.isascii() and amount.isdigit() else LISTED]
+        put(self.out, render.memories(shown, long=True))
         if len(shown) < len(held):
             self.err.print(f"{len(shown)} of {len(held)}; /memories {len(held)} shows all", style="dim")
         if not held:
@@ -148,13 +173,13 @@ class Chat:
         """Count the vault."""
         self.session.index.sync()
         counted = count(self.session.index.memories(), datetime.now().astimezone())
-        self.out.print(render.stats(counted, {}), end="")
+        put(self.out, render.stats(counted, {}))
 
     def search(self, query: str) -> None:
         """Show the best matches."""
         now = datetime.now().astimezone()
         hits = self.session.index.search(query, self.session.settings.top_k, keep=lambda memory: memory.current(now))
-        self.out.print(render.hits(hits), end="")
+        put(self.out, render.hits(hits))
         if not hits:
             self.err.print("no memory matches", style="dim")
 
@@ -163,7 +188,7 @@ class Chat:
         found = False
         for memory, lines in self.session.index.grep(Pattern(pattern)):
             found = True
-            self.out.print(render.grep_lines(memory, lines), end="")
+            put(self.out, render.grep_lines(memory, lines))
         if not found:
             self.err.print("no line matches", style="dim")
 
@@ -172,7 +197,7 @@ class Chat:
         vault = self.session.vault
         memory = vault.read(vault.find(name))
         self.err.print(render.one_line(memory.path), style="dim")
-        self.out.print(render.whole(memory), end="")
+        put(self.out, render.whole(memory))
 
     def help(self, _: str) -> None:
         """List the commands."""
@@ -228,9 +253,10 @@ def at_terminal(chat: Chat) -> None:
     from prompt_toolkit.history import FileHistory
 
     folder = private_folder(state_folder(chat.session.vault.root))
-    prompts: PromptSession[str] = PromptSession(
-        history=FileHistory(str(folder / "history")), completer=_completer(chat.session)
-    )
+    history = folder / "history"
+    history.touch(mode=0o600)  # what was typed is for its owner alone
+    history.chmod(0o600)
+    prompts: PromptSession[str] = PromptSession(history=FileHistory(str(history)), completer=_completer(chat.session))
     chat.greet()
     chat.err.print("Say something, or /help. Ctrl-C stops a reply, Ctrl-D leaves.", style="dim")
     warm_up = getattr(chat.session.mind, "warm_up", None)
@@ -282,6 +308,8 @@ class _Block:
         text = self._text
         if self._tail and len(text) > SHOWN_LIVE:  # a long list or listing: its end is all that fits anyway
             text = text[text.find("\n", len(text) - SHOWN_LIVE) + 1 :]
+        from rich.markdown import Markdown  # late: it brings a parser and a highlighter, and only replies need them
+
         lines = console.render_lines(Markdown(render.visible(text), hyperlinks=False), wrapped, pad=False)
         while lines and not _said(lines[0]):
             lines.pop(0)
@@ -290,7 +318,8 @@ class _Block:
         if self._spaced and lines:
             lines.insert(0, [])
         for line in lines[-max(options.max_height - 4, 1) :] if self._tail else lines:
-            yield from line
+            # Once more: Markdown has turned &#27; and the like into the characters themselves.
+            yield from (Segment(render.visible(part.text), part.style) for part in line)
             yield Segment.line()
 
 

@@ -1,7 +1,7 @@
 """One vault, opened: its settings, index, journal and agent, as the doors and programs need them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
@@ -20,7 +20,7 @@ class Session:
 
     vault: Vault
     config: Config
-    endpoint: Endpoint
+    environment: Mapping[str, str] = field(repr=False)
     chosen: str
     made: bool
 
@@ -28,6 +28,11 @@ class Session:
     def settings(self) -> Settings:
         """The settings in force."""
         return self.config.settings
+
+    @cached_property
+    def endpoint(self) -> Endpoint:
+        """How Claude is reached. Raises SettingsError for a malformed key or address."""
+        return reach(self.environment)
 
     @property
     def offline(self) -> bool:
@@ -86,4 +91,4 @@ def open_session(
     if made:
         Vault.create(folder)
     config = load(folder, environment, flags or {})
-    return Session(Vault(folder, config.settings.ignore), config, reach(environment), chosen, made)
+    return Session(Vault(folder, config.settings.ignore), config, environment, chosen, made)
