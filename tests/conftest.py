@@ -7,13 +7,15 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 import pytest
 from hypothesis import HealthCheck, settings
+from typer.testing import CliRunner
 
 from tests.messages_api import MessagesApi, serving
-from vault_mind import Index, Vault
+from vault_mind import Index, Session, Vault, open_session
+from vault_mind.cli import app
 
 settings.register_profile(
     "tests", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
@@ -38,6 +40,20 @@ class Run(Protocol):
     def __call__(self, *words: str, input: str | None = "", env: dict[str, str] | None = None) -> Ended: ...
 
 
+@dataclass(frozen=True)
+class Shown:
+    """How a command ended on a terminal, and every byte that reached it."""
+
+    exit_code: int
+    output: bytes
+
+
+class OnTerminal(Protocol):
+    """Run the real command on a pseudo-terminal; once it shows `after`, type `keys`."""
+
+    def __call__(self, *words: str, after: str = "", keys: str = "", env: dict[str, str] | None = None) -> Shown: ...
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home that holds nothing: no settings, no index, no key of whoever runs the tests."""
@@ -45,7 +61,7 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     for name in list(os.environ):
         if name.startswith(("VAULT_MIND_", "ANTHROPIC_", "XDG_")):
             monkeypatch.delenv(name)
-    for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR"):
+    for name in ("NO_COLOR", "FORCE_COLOR", "VISUAL", "EDITOR", "COLUMNS", "LINES", "PYTHONIOENCODING"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(folder))
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
@@ -64,6 +80,20 @@ def index(vault: Vault) -> Iterator[Index]:
     made = Index(vault)
     yield made
     made.close()
+
+
+@pytest.fixture
+def opened() -> Iterator[Callable[..., Session]]:
+    """Open a session as a program does: opened(vault.root, {}); afterwards its index is closed."""
+    sessions: list[Session] = []
+
+    def session(vault: Path | None, environment: dict[str, str], **more: Any) -> Session:
+        sessions.append(open_session(vault, environment, **more))
+        return sessions[-1]
+
+    yield session
+    for each in sessions:
+        each.index.close()
 
 
 @pytest.fixture
@@ -99,6 +129,51 @@ def run(home: Path) -> Run:
         return Ended(ended.returncode, ended.stdout, ended.stderr)
 
     return ran
+
+
+@pytest.fixture
+def call(home: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The same command in this process: for the many cases in which a process of its own adds only time."""
+    monkeypatch.chdir(home)
+
+    def called(*words: str, input: str | None = "", env: dict[str, str] | None = None) -> Ended:
+        result = CliRunner().invoke(app, words, input=input, env=env)
+        if result.exception and not isinstance(result.exception, SystemExit):
+            raise result.exception
+        return Ended(result.exit_code, result.stdout, result.stderr)
+
+    return called
+
+
+@pytest.fixture
+def on_terminal(home: Path) -> OnTerminal:
+    """Run the real command on a pseudo-terminal of its own."""
+    pty = pytest.importorskip("pty")  # not on Windows
+
+    def ran(*words: str, after: str = "", keys: str = "", env: dict[str, str] | None = None) -> Shown:
+        ours, theirs = pty.openpty()
+        command = [sys.executable, "-m", "vault_mind", *words]
+        environment = {**os.environ, "TERM": "xterm-256color", **(env or {})}
+        streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
+        with subprocess.Popen(command, env=environment, cwd=home, start_new_session=True, **streams) as process:
+            os.close(theirs)
+            shown, waiting = b"", bool(keys)
+            while piece := _read(ours):
+                shown += piece
+                if waiting and after.encode() in shown:
+                    os.write(ours, keys.encode())
+                    waiting = False
+            os.close(ours)
+        return Shown(process.returncode, shown)
+
+    return ran
+
+
+def _read(terminal: int) -> bytes:
+    try:
+        return os.read(terminal, 65536)
+    except OSError:  # Linux says so when the other side is closed
+        return b""
 
 
 @pytest.fixture

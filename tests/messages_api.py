@@ -5,8 +5,9 @@ Each request takes the next `Answer`; the last one repeats. Every request body i
 
 import json
 import threading
+import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
@@ -14,7 +15,11 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Answer:
-    """What one request gets: text with a stop reason, or an HTTP error; `cut` drops the stream in the middle."""
+    """What one request gets: text with a stop reason, or an HTTP error.
+
+    `cut` drops the stream in the middle; `delay` waits so many seconds before each of its events;
+    `raw` is sent as it stands, as `kind`, whatever was asked for.
+    """
 
     text: str = ""
     stop_reason: str | None = "end_turn"
@@ -25,6 +30,9 @@ class Answer:
     error_in_stream: bool = False
     thinking: str = ""
     pieces: int = 3
+    delay: float = 0.0
+    raw: str | None = None
+    kind: str = "application/json"
 
 
 def remembering(*memories: tuple[str, str, str]) -> Answer:
@@ -75,22 +83,31 @@ class _Handler(BaseHTTPRequestHandler):
         api.requests.append(body)
         api.headers.append({name.lower(): value for name, value in self.headers.items()})
         answer = api.answers.pop(0) if len(api.answers) > 1 else api.answers[0]
-        if answer.status != 200:
+        if answer.raw is not None:
+            self._send(answer.status, answer.kind, [answer.raw])
+        elif answer.status != 200:
             error = {"type": "error", "error": {"type": answer.error, "message": answer.message}}
-            self._send(answer.status, "application/json", json.dumps(error))
+            self._send(answer.status, "application/json", [json.dumps(error)])
         elif body.get("stream"):
-            self._send(200, "text/event-stream", _events(answer), whole=not answer.cut)
+            self._send(200, "text/event-stream", _events(answer), whole=not answer.cut, delay=answer.delay)
         else:
-            self._send(200, "application/json", json.dumps(_message(answer, answer.stop_reason)))
+            time.sleep(answer.delay)
+            self._send(200, "application/json", [json.dumps(_message(answer, answer.stop_reason))])
 
-    def _send(self, status: int, kind: str, body: str, *, whole: bool = True) -> None:
-        data = body.encode()
+    def _send(self, status: int, kind: str, body: list[str], *, whole: bool = True, delay: float = 0.0) -> None:
+        size = sum(len(part.encode()) for part in body)
         self.send_response(status)
         self.send_header("content-type", kind)
-        self.send_header("content-length", str(len(data) if whole else len(data) + 1000))
+        self.send_header("content-length", str(size if whole else size + 1000))
         self.send_header("connection", "close")
+        if status >= 400:
+            self.send_header("x-should-retry", "false")  # the SDK's back-off would take seconds
         self.end_headers()
-        self.wfile.write(data)
+        with suppress(ConnectionError):  # a client that was stopped reads no further
+            for part in body:
+                time.sleep(delay)
+                self.wfile.write(part.encode())
+                self.wfile.flush()
         self.close_connection = True
 
 
@@ -101,7 +118,7 @@ def _message(answer: Answer, stop_reason: str | None) -> dict[str, Any]:
     return {**fixed, "content": content, "stop_reason": stop_reason, "usage": usage}
 
 
-def _events(answer: Answer) -> str:
+def _events(answer: Answer) -> list[str]:
     events: list[dict[str, Any]] = []
     start = {**_message(answer, None), "content": []}
     events.append({"type": "message_start", "message": start})
@@ -123,7 +140,7 @@ def _events(answer: Answer) -> str:
         delta = {"stop_reason": answer.stop_reason, "stop_sequence": None}
         events.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 10}})
         events.append({"type": "message_stop"})
-    return "".join(f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events)
+    return [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
 
 
 def _block(index: int, start: dict[str, Any], deltas: list[dict[str, Any]]) -> list[dict[str, Any]]:

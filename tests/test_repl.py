@@ -1,0 +1,442 @@
+"""The chat line by line, in this process; at a real terminal it is tried in test_terminal."""
+
+import io
+import os
+import re
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tests.messages_api import Answer, MessagesApi, remembering
+from vault_mind import Session, Vault
+from vault_mind.model import Request, Schema
+from vault_mind.repl import COMMANDS, Chat, from_lines, newest
+
+Opened = Callable[..., Session]
+Write = Callable[[str, str | bytes], Path]
+
+
+@dataclass
+class Talk:
+    """A chat whose two streams are kept: what is data, and what is said about it."""
+
+    session: Session
+    width: int = 80
+    terminal: bool = False
+    asked: list[str] = field(default_factory=list)
+    consent: bool = False
+
+    def __post_init__(self) -> None:
+        self.out, self.err = io.StringIO(), io.StringIO()
+        self.chat = Chat(
+            self.session, self._console(self.out), self._console(self.err), self._confirm, interactive=True
+        )
+
+    def __call__(self, *lines: str) -> str:
+        """Say `lines`, as from a pipe; gives the data of this time."""
+        start = len(self.out.getvalue())
+        from_lines(self.chat, lines)
+        return self.out.getvalue()[start:]
+
+    @property
+    def talk(self) -> str:
+        """All that was said about it so far."""
+        return self.err.getvalue()
+
+    def _console(self, file: io.StringIO) -> Console:
+        return Console(
+            file=file,
+            markup=False,
+            emoji=False,
+            highlight=False,
+            soft_wrap=True,
+            width=self.width,
+            force_terminal=self.terminal,
+            color_system="256" if self.terminal else None,
+        )
+
+    def _confirm(self, question: str) -> bool:
+        self.asked.append(question)
+        return self.consent
+
+
+@pytest.fixture
+def talk(vault: Vault, opened: Opened) -> Talk:
+    """A chat with the offline mind."""
+    return Talk(opened(vault.root, {}))
+
+
+@pytest.fixture
+def with_claude(vault: Vault, online: MessagesApi, opened: Opened) -> Talk:
+    """A chat with the scripted server."""
+    return Talk(opened(vault.root, dict(os.environ)))
+
+
+@pytest.fixture
+def at_terminal(vault: Vault, online: MessagesApi, opened: Opened) -> Talk:
+    """The same, where what is shown is a terminal."""
+    return Talk(opened(vault.root, dict(os.environ)), terminal=True)
+
+
+def test_what_is_said_is_learned_and_answers_later(talk: Talk) -> None:
+    talk("I'm allergic to hazelnuts.\n")
+
+    answer = talk("What am I allergic to?\n")
+
+    assert answer.startswith("From your memories:\n\n> The user is allergic to hazelnuts.\n")
+    assert "learned: The user is allergic to hazelnuts. (memories/the-user-is-allergic-to-hazelnuts.md)" in talk.talk
+    assert "recalled: " in talk.talk
+    assert not talk.chat.exit_code
+
+
+def test_whose_mind_answers_is_said_once_and_only_when_it_is_not_claude(talk: Talk, with_claude: Talk) -> None:
+    talk("Hello\n")
+    from_lines(with_claude.chat, ["Hello\n"])
+
+    assert talk.talk.count("offline mind") == 1
+    assert "offline mind" not in with_claude.talk
+
+
+@pytest.mark.parametrize("lines", [[], ["\n"], ["", "  \n", "\t\r\n"]])
+def test_nothing_is_made_of_blank_lines_and_the_end_of_input(
+    with_claude: Talk, online: MessagesApi, lines: list[str]
+) -> None:
+    assert with_claude(*lines) == ""
+    assert online.requests == []
+    assert not with_claude.chat.exit_code
+
+
+def test_a_message_is_sent_without_the_newline_of_its_line(with_claude: Talk, online: MessagesApi) -> None:
+    with_claude("  indented \r\n")
+
+    assert online.requests[0]["messages"][-1]["content"].endswith("\n\n  indented ")
+
+
+def test_quit_leaves_what_follows_unsaid(talk: Talk) -> None:
+    answer = talk("/quit\n", "I live in Oslo.\n", "/memories\n")
+
+    assert answer == ""
+    assert list(talk.session.vault.memories()) == []
+
+
+def test_help_lists_every_command_with_what_it_does(talk: Talk) -> None:
+    listed = talk("/help\n")
+
+    for name, command in COMMANDS.items():
+        assert f"/{name} {command.argument}".strip() in listed
+        assert command.what in listed
+        assert command.run.__doc__
+
+
+@pytest.mark.parametrize("line", ["/nosuch thing", "/", "/ quit", "/[bold]", "//", "/rem\x1b[31mber x"])
+def test_an_unknown_command_is_said_and_sent_to_nobody(with_claude: Talk, online: MessagesApi, line: str) -> None:
+    assert with_claude(line) == ""
+
+    assert "no command /" in with_claude.talk
+    assert "\x1b" not in with_claude.talk
+    assert online.requests == []
+
+
+def test_remember_writes_at_once_and_once(talk: Talk) -> None:
+    talk("/remember The spare key is with [bold] Mrs Low.", "/REMEMBER The spare key is with [bold] Mrs Low.")
+
+    assert [memory.body for memory in talk.session.vault.memories()] == ["The spare key is with [bold] Mrs Low."]
+    assert "remembered: memories/the-spare-key" in talk.talk
+    assert "known already: memories/the-spare-key" in talk.talk
+
+
+def test_remember_without_a_text_asks_for_one(talk: Talk) -> None:
+    talk("/remember", "/remember   ")
+
+    assert talk.talk.count("say what") == 2
+    assert list(talk.session.vault.memories()) == []
+
+
+def test_forget_asks_and_a_no_keeps_it(talk: Talk, write: Write) -> None:
+    file = write("tea.md", "The user drinks tea.")
+
+    shown = talk("/forget tea")
+
+    assert "The user drinks tea." in shown
+    assert talk.asked == ["Forget it?"]
+    assert file.exists()
+    assert "kept" in talk.talk
+
+    talk.consent = True
+    talk("/forget tea")
+    assert not file.exists()
+    assert "forgotten: tea.md" in talk.talk
+    assert "nothing about that" in talk("Do I drink tea?")
+
+
+def test_forget_without_a_name_takes_nothing_even_when_there_is_one_memory_only(talk: Talk, write: Write) -> None:
+    write("tea.md", "The user drinks tea.")
+
+    talk("/forget", "/show")
+
+    assert talk.asked == []
+    assert "The user drinks tea." not in talk.out.getvalue()
+
+
+def test_memories_lists_the_newest_and_says_how_many_more_there_are(talk: Talk, write: Write) -> None:
+    assert talk("/memories") == ""
+    assert "no memories yet" in talk.talk
+    for day in range(1, 26):
+        write(f"day-{day:02}.md", f"---\ncreated_at: 2026-05-{day:02}\n---\n\nDay [{day}].\n\nMore.\n")
+    write("undated.md", "Some day.")
+
+    listed = talk("/memories").splitlines()
+
+    assert len(listed) == 20
+    assert listed[0] == "day-25.md  note, 2026-05-25  Day [25]."
+    assert "20 of 26; /memories 26 shows all" in talk.talk
+    assert talk("/memories 26").splitlines()[-1] == "undated.md  note, no date  Some day."
+    assert len(talk("/memories 3").splitlines()) == 3
+
+
+@pytest.mark.parametrize("amount", ["²", "-1", "many", "1e3", "99999999999999999999999"])
+def test_an_amount_that_is_none_lists_as_usual_and_the_chat_goes_on(talk: Talk, write: Write, amount: str) -> None:
+    # "²".isdigit() is true, and int("²") a ValueError.
+    write("tea.md", "The user drinks tea.")
+
+    listed = talk(f"/memories {amount}", "/stats")
+
+    assert "tea.md" in listed
+    assert "memories" in listed
+
+
+def test_search_grep_show_and_stats_look_at_the_files_as_they_are_now(talk: Talk, write: Write) -> None:
+    assert talk("/search tea") == ""
+    write("a.md", "---\nkind: fact\n---\n\nThe user drinks [/] green tea.\n")
+
+    assert talk("/search tea").startswith("a.md\n    fact, no date · ")
+    assert talk("/grep gr[e]+n") == "a.md:5:The user drinks [/] green tea.\n"
+    assert talk("/show a") == "---\nkind: fact\n---\n\nThe user drinks [/] green tea.\n"
+    assert re.search(r"^kinds +fact 1$", talk("/stats"), re.MULTILINE)
+    assert talk("/search nothing", "/grep nothing", "/search") == ""
+    assert talk.talk.count("no memory matches") == 3
+    assert "no line matches" in talk.talk
+    assert not talk.chat.exit_code
+
+
+def test_search_in_the_chat_leaves_out_what_was_superseded(talk: Talk, write: Write) -> None:
+    write("old.md", '---\nsuperseded_by: "[[new]]"\n---\nThe user drinks black tea.')
+    write("new.md", "The user drinks green tea.")
+
+    assert "old.md" not in talk("/search tea")
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("/show nosuch", "no memory is named by 'nosuch'"),
+        ("/show tea", "names 2 memories"),
+        ("/forget ../x", "leads outside the vault"),
+        ("/show a\0b", "no memory is named by"),
+        ("/grep (", "missing )"),
+        ("/grep \ud800", "bad pattern"),
+        ("/remember \0", "NUL"),
+    ],
+)
+def test_an_error_is_one_line_and_the_chat_goes_on(talk: Talk, write: Write, line: str, says: str) -> None:
+    write("tea-1.md", "one")
+    write("tea-2.md", "two")
+
+    after = talk(line, "/grep two")
+
+    assert says in talk.talk
+    assert "Traceback" not in talk.talk
+    assert after == "tea-2.md:1:two\n"
+
+
+def test_a_name_as_long_as_a_book_is_one_line_of_error_too(talk: Talk) -> None:
+    talk("/show " + "x" * 5_000, "/help")
+
+    assert "no memory is named" in talk.talk
+
+
+def test_a_model_that_fails_is_one_line_and_the_next_message_is_answered(
+    with_claude: Talk, online: MessagesApi
+) -> None:
+    online.script(Answer(status=529, error="overloaded_error", message="Overloaded"), Answer("Fine."), remembering())
+
+    answer = with_claude("one", "two")
+
+    assert answer == "Fine.\n"
+    assert "the model is overloaded. Wait a moment and say it again" in with_claude.talk
+    assert with_claude.chat.exit_code
+
+
+def test_a_reply_that_breaks_off_shows_what_came_and_why_it_ended(with_claude: Talk, online: MessagesApi) -> None:
+    online.script(Answer("Half a rep", cut=True))
+
+    assert with_claude("one").startswith("Half a rep")
+    assert "Say it again" in with_claude.talk
+    assert with_claude.chat.exit_code
+
+
+def test_learning_that_fails_is_said_in_a_line_and_caught_up_with_before_the_next_turn(
+    with_claude: Talk, online: MessagesApi
+) -> None:
+    said = ("fact", "The user lives in Oslo.", "I live in Oslo")
+    online.script(Answer("Noted."), Answer("no json"), remembering(said), Answer("Fine."), remembering())
+
+    with_claude("I live in Oslo.")
+    assert "nothing learned this time: the model gave no JSON; it is kept for the next chat" in with_claude.talk
+    assert not with_claude.chat.exit_code
+
+    with_claude("Hello?")
+    assert "learned: The user lives in Oslo." in with_claude.talk
+
+
+def test_what_was_not_kept_is_said_with_the_reason(with_claude: Talk, online: MessagesApi) -> None:
+    online.script(Answer("Noted."), remembering(("fact", "The user is [/] rich.", "I am rich")))
+
+    with_claude("I live in Oslo.")
+
+    assert "not kept: The user is [/] rich. (its quote is not in your message)" in with_claude.talk
+
+
+def test_a_broken_file_is_told_of_once(talk: Talk, write: Write) -> None:
+    write("broken.md", "---\na: [\n---\ntea")
+
+    talk("tea?", "tea!")
+
+    assert talk.talk.count("warning: broken.md: ") == 1
+
+
+def test_the_reply_is_shown_as_it_is_with_its_controls_spelt_out(with_claude: Talk, online: MessagesApi) -> None:
+    online.script(Answer("**bold** [red]x[/red] :smile: \x1b[31mred\x07\r\n日本", pieces=30))
+
+    answer = with_claude("hi")
+
+    assert answer.replace("^M", "") == "**bold** [red]x[/red] :smile: ^[[31mred^G\n日本\n"
+
+
+def test_a_line_end_of_two_characters_may_come_in_two_pieces(with_claude: Talk, online: MessagesApi) -> None:
+    online.script(Answer("one\r\ntwo\r\n", pieces=10))
+
+    assert with_claude("hi") == "one\ntwo\n"
+
+
+class Stopped:
+    """A mind in the middle of whose first reply the user presses Ctrl-C."""
+
+    name = "stopped"
+
+    def __init__(self) -> None:
+        self.requests: list[Request] = []
+
+    def reply(self, request: Request) -> Iterator[str]:
+        self.requests.append(request)
+        yield "Once upon "
+        yield "a time"
+        if len(self.requests) == 1:
+            raise KeyboardInterrupt
+
+    def value(self, request: Request, schema: Schema) -> object:
+        raise KeyboardInterrupt
+
+
+@pytest.fixture
+def stopped(vault: Vault, opened: Opened) -> tuple[Talk, Stopped]:
+    """A chat with that mind, and the mind."""
+    session, mind = opened(vault.root, {}), Stopped()
+    session.__dict__["mind"] = mind  # a cached property: what stands there is taken
+    return Talk(session), mind
+
+
+def test_ctrl_c_stops_a_reply_and_not_the_chat(stopped: tuple[Talk, Stopped]) -> None:
+    talk, mind = stopped
+
+    talk.chat.say("Tell me a tale.")
+    talk.chat.say("Go on.")
+
+    assert "stopped" in talk.talk
+    assert [(m.role, m.text) for m in mind.requests[1].messages[:2]][1] == ("assistant", "Once upon a time")
+    assert talk.out.getvalue().count("Once upon a time") == 2
+
+
+def test_ctrl_c_while_it_learns_leaves_the_exchange_for_later(stopped: tuple[Talk, Stopped]) -> None:
+    talk, _ = stopped
+    talk.chat.say("first")
+
+    talk.chat.say("I live in Oslo.")
+
+    assert [waiting.exchange.message for waiting in talk.session.journal.waiting()] == ["I live in Oslo."]
+    assert [waiting.exchange.tries for waiting in talk.session.journal.waiting()] == [0]
+
+
+def test_ctrl_c_while_it_catches_up_still_says_what_was_typed(stopped: tuple[Talk, Stopped]) -> None:
+    talk, mind = stopped
+    talk.chat.say("first")
+    talk.chat.say("I live in Oslo.")  # learning from it is stopped
+
+    talk.chat.say("What is the time?")
+
+    assert [request.said for request in mind.requests][-1] == "What is the time?"
+
+
+def visible_lines(shown: str) -> str:
+    """What is left of a terminal's stream when its colours and movements are taken out."""
+    return re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+
+
+@pytest.mark.parametrize("width", [1, 2, 3, 5, 12, 80])
+def test_markdown_of_every_kind_is_shown_on_a_terminal_of_any_width(
+    vault: Vault, online: MessagesApi, opened: Opened, width: int
+) -> None:
+    talk = Talk(opened(vault.root, dict(os.environ)), width=width, terminal=True)
+    text = (
+        "# Title\n\nSome **bold** [link](http://x.example) and `code` :smile: [/red].\n\n- one\n- two\n  1. three\n\n"
+        "> quoted\n\n| a | b |\n|---|---|\n| 1 | 2 |\n\n```python\nprint('x')\n\nprint('y')\n```\n\n"
+        "---\n\n![i](x.png)\n\nend\n"
+    )
+    online.script(Answer(text, pieces=40), remembering())
+
+    shown = talk("hi")
+
+    assert "\x1b]" not in shown
+    assert "Traceback" not in shown
+    if width == 80:
+        plain = visible_lines(shown)
+        for word in ("Title", ":smile: [/red].", "three", "quoted", "print('x')", "print('y')", "end"):
+            assert word in plain
+        assert "**bold**" not in plain
+
+
+def test_what_a_reply_hides_in_entities_does_not_reach_the_terminal(at_terminal: Talk, online: MessagesApi) -> None:
+    # Markdown turns `&#x202E;` and `&rlm;` into the characters themselves.
+    online.script(Answer("see &#x202E;gpj.exe &rlm; &#8294;x &#x1b;]0;y&#7; &#155;31m &#13;z `&#x202e;`", pieces=2))
+
+    shown = at_terminal("hi")
+
+    assert not set(shown) & set("\u202e\u200f\u2066\x07\x9b")
+    assert "\x1b]" not in shown
+
+
+def test_a_long_list_is_shown_about_as_fast_as_it_comes(at_terminal: Talk, online: MessagesApi) -> None:
+    # To parse the unfinished block again for every piece would take seconds here, and minutes for a longer list.
+    online.script(Answer("Warm."), remembering())
+    at_terminal("warm up")
+    text = "".join(f"- item number {number} of a list\n" for number in range(80))
+    online.script(Answer(text, pieces=len(text) // 4), remembering())
+    start = time.process_time()
+
+    shown = at_terminal("hi")
+
+    assert "item number 79" in shown
+    assert time.process_time() - start < 1.5
+
+
+def test_the_newest_comes_first_and_what_has_no_date_last(write: Write, vault: Vault) -> None:
+    write("b.md", "---\ncreated_at: 2026-05-03T08:00:00+09:00\n---\n")
+    write("a.md", "---\ncreated_at: 2026-05-03T01:00:00+00:00\n---\n")
+    write("c.md", "no date")
+    write("d.md", "---\ncreated_at: 1900-01-01\n---\n")
+
+    assert [memory.path for memory in newest(vault.memories())] == ["a.md", "b.md", "d.md", "c.md"]

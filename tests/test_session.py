@@ -1,0 +1,159 @@
+"""One vault, opened: which one, with which settings and which mind."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from vault_mind import Session, Vault, open_session
+from vault_mind.config import ANTHROPIC
+from vault_mind.errors import SettingsError, VaultNotFoundError
+from vault_mind.model import Claude
+from vault_mind.offline import Offline
+
+Opened = Callable[..., Session]
+KEY = {"ANTHROPIC_API_KEY": "sk-test-0123456789"}
+
+
+@pytest.fixture
+def others(tmp_path: Path) -> Iterator[list[Vault]]:
+    """Three vaults that are not the default one."""
+    yield [Vault.create(tmp_path / name) for name in ("flag", "env", "here")]
+
+
+def test_the_vault_is_the_one_named_then_the_environments_then_the_one_around_then_the_default(
+    vault: Vault, others: list[Vault], tmp_path: Path
+) -> None:
+    flag, env, here = others
+    inside = here.root / "deep" / "er"
+    inside.mkdir(parents=True)
+    environment = {"VAULT_MIND_VAULT": str(env.root)}
+
+    opened = [
+        open_session(flag.root, environment, here=inside),
+        open_session(None, environment, here=inside),
+        open_session(None, {}, here=inside),
+        open_session(None, {}, here=tmp_path),
+    ]
+
+    assert [session.vault.root for session in opened] == [flag.root, env.root, here.root, vault.root]
+    assert [session.chosen for session in opened] == ["--vault", "VAULT_MIND_VAULT", "the folder you are in", "default"]
+    assert not any(session.made for session in opened)
+
+
+def test_the_default_is_made_on_first_use_and_only_then(home: Path, tmp_path: Path) -> None:
+    first = open_session(None, {}, here=tmp_path)
+    second = open_session(None, {}, here=tmp_path)
+
+    assert (first.made, second.made) == (True, False)
+    assert first.vault.root == home / "vault-mind"
+    assert (home / "vault-mind" / ".vault-mind.toml").is_file()
+    assert (home / "vault-mind" / "memories").is_dir()
+
+
+@pytest.mark.parametrize("environment", [{}, {"VAULT_MIND_VAULT": "/nowhere/at/all"}])
+def test_a_vault_that_was_named_and_is_not_there_is_an_error_and_not_made(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    missing = None if environment else tmp_path / "missing"
+
+    with pytest.raises(VaultNotFoundError, match="vault-mind init"):
+        open_session(missing, environment, here=tmp_path)
+
+    assert not (tmp_path / "missing").exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="Windows keeps a folder that somebody is in")
+def test_a_program_need_not_stand_anywhere_when_it_names_the_vault(vault: Vault, tmp_path: Path) -> None:
+    (tmp_path / "gone").mkdir()
+    before = Path.cwd()
+    os.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    try:
+        assert open_session(vault.root, {}).vault.root == vault.root
+        assert open_session(None, {}).vault.root == vault.root
+    finally:
+        os.chdir(before)
+
+
+@pytest.mark.parametrize(
+    ("environment", "flags", "offline"),
+    [
+        ({}, {}, True),
+        (KEY, {}, False),
+        ({"ANTHROPIC_AUTH_TOKEN": "token-0123456789"}, {}, False),
+        ({"ANTHROPIC_BASE_URL": "http://127.0.0.1:1"}, {}, False),
+        ({"ANTHROPIC_API_KEY": "  "}, {}, True),
+        (KEY, {"offline": True}, True),
+        ({**KEY, "VAULT_MIND_OFFLINE": "yes"}, {}, True),
+        ({**KEY, "VAULT_MIND_OFFLINE": "yes"}, {"offline": None}, True),
+    ],
+)
+def test_claude_answers_when_there_is_somebody_to_ask_and_offline_was_not_asked_for(
+    vault: Vault, environment: dict[str, str], flags: dict[str, object], offline: bool
+) -> None:
+    session = open_session(vault.root, environment, flags=flags)
+
+    assert session.offline is offline
+    assert isinstance(session.mind, Offline if offline else Claude)
+    assert session.mind.name == ("offline" if offline else "claude")
+
+
+def test_what_belongs_to_a_session_is_made_once_and_belongs_together(vault: Vault, opened: Opened) -> None:
+    session = opened(vault.root, KEY)
+
+    assert session.agent is session.agent
+    assert session.index is session.index
+    assert session.agent.index is session.index
+    assert session.agent.mind is session.mind
+    assert session.agent.journal is session.journal
+    assert session.endpoint.url == ANTHROPIC
+    # BUG: `Session.environment` shows in the repr, key and all; it needs field(repr=False).
+    assert "sk-test" not in repr(session)
+
+
+def test_the_index_and_the_journal_live_outside_the_vault(vault: Vault, home: Path, opened: Opened) -> None:
+    session = opened(vault.root, {})
+
+    session.agent.ask("I live in Oslo.")
+
+    assert {path.relative_to(vault.root).as_posix() for path in vault.root.rglob("*")} == {
+        ".vault-mind.toml",
+        "memories",
+        "memories/the-user-lives-in-oslo.md",
+    }
+    assert session.journal.folder.is_relative_to(home)
+    assert session.index.folder.is_relative_to(home)
+
+
+def test_two_chats_have_two_names(vault: Vault) -> None:
+    names = {open_session(vault.root, {}).agent.chat for _ in range(20)}
+
+    assert len(names) == 20
+
+
+def test_a_key_that_makes_no_sense_is_said_without_showing_it(vault: Vault) -> None:
+    session = open_session(vault.root, {"ANTHROPIC_API_KEY": "sk secret"})
+
+    with pytest.raises(SettingsError) as caught:
+        _ = session.mind
+
+    assert "ANTHROPIC_API_KEY" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_program_needs_five_lines(vault: Vault) -> None:
+    program = (
+        "from vault_mind import open_session\n"
+        f"session = open_session({str(vault.root)!r}, {{}})\n"
+        "print(session.agent.ask('I live in Oslo.'))\n"
+        "for hit in session.index.search('Where do I live?', 3):\n"
+        "    print(hit.memory.path, hit.memory.body)\n"
+    )
+
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
+
+    assert ended.stdout.splitlines()[-1] == "memories/the-user-lives-in-oslo.md The user lives in Oslo."

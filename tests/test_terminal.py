@@ -1,0 +1,228 @@
+"""The chat from end to end, typed into a real terminal (tmux)."""
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.messages_api import Answer, MessagesApi, remembering
+from vault_mind import Vault
+
+pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
+
+CHAT = f"{shlex.quote(sys.executable)} -m vault_mind chat"
+PATIENCE = 40  # seconds; only a machine that is busy with other things needs them
+
+
+class Terminal:
+    """A shell in a terminal of 80 columns, to type into and to look at."""
+
+    def __init__(self, socket: Path, home: Path, height: int = 24) -> None:
+        self._socket = socket
+        environment = {**os.environ, "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        # history-limit is taken from the server when a window is made, so it is set in the same breath.
+        size = ["-x", "80", "-y", str(height)]
+        command = [
+            "tmux",
+            "-S",
+            str(socket),
+            "-f",
+            "/dev/null",
+            "start-server",
+            ";",
+            "set",
+            "-g",
+            "history-limit",
+            "5000",
+        ]
+        subprocess.run([*command, ";", "new-session", "-d", *size, "-c", str(home), "sh"], env=environment, check=True)
+
+    def type(self, text: str) -> None:
+        """Type `text` and Enter."""
+        self._tmux("send-keys", "-l", text)
+        self._tmux("send-keys", "Enter")
+
+    def press(self, *keys: str) -> None:
+        """Press keys by tmux's names, or type text as it is."""
+        self._tmux("send-keys", *keys)
+
+    def shown(self) -> str:
+        """All that the terminal has shown, scrolled away or not."""
+        return self._tmux("capture-pane", "-p", "-J", "-S", "-").rstrip()
+
+    def wait_for(self, pattern: str, times: int = 1) -> str:
+        """Wait until `pattern` is shown so many times."""
+        deadline = time.monotonic() + PATIENCE
+        while len(re.findall(pattern, self.shown(), re.MULTILINE)) < times:
+            assert time.monotonic() < deadline, f"no {pattern!r} in:\n{self.shown()}"
+            time.sleep(0.05)
+        return self.shown()
+
+    def close(self) -> None:
+        """End the shell and what runs in it."""
+        subprocess.run(["tmux", "-S", str(self._socket), "kill-server"], check=False, capture_output=True)
+
+    def _tmux(self, *words: str) -> str:
+        command = ["tmux", "-S", str(self._socket), *words]
+        return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=True).stdout
+
+
+@pytest.fixture
+def terminal(home: Path) -> Iterator[Terminal]:
+    """A terminal in an empty home."""
+    with tempfile.TemporaryDirectory(prefix="tmux") as folder:  # a socket's path may have 100 characters
+        made = Terminal(Path(folder) / "socket", home)
+        yield made
+        made.close()
+
+
+def test_a_first_chat_remembers_the_next_one_answers_and_follows_an_edit(terminal: Terminal, home: Path) -> None:
+    terminal.type(f"{CHAT}; echo ended $?")
+    greeting = terminal.wait_for("^›")
+    assert "made a vault for you: " in greeting
+    assert "ANTHROPIC_API_KEY" in greeting
+
+    for number, said in enumerate(["My name is Ada.", "I live in Oslo.", "I'm allergic to hazelnuts."], 1):
+        terminal.type(said)
+        terminal.wait_for("^learned: The user", times=number)
+    terminal.type("/quit")
+    terminal.wait_for("^ended 0")
+
+    file = home / "vault-mind" / "memories" / "the-user-is-allergic-to-hazelnuts.md"
+    prompts = terminal.shown().count("›")
+    terminal.type(f"{CHAT}; echo ended again $?")
+    terminal.wait_for("^›", times=prompts + 1)
+    terminal.type("What am I allergic to?")
+    terminal.wait_for("▌ The user is allergic to hazelnuts.")
+    terminal.wait_for("^›", times=prompts + 2)
+    file.write_text(file.read_text(encoding="utf-8").replace("hazelnuts.", "peanuts."), encoding="utf-8")
+    terminal.type("And now, what am I allergic to?")
+    terminal.wait_for("▌ The user is allergic to peanuts.")
+    terminal.wait_for("^›", times=prompts + 3)
+
+    terminal.press("C-d")
+    shown = terminal.wait_for("^ended again 0")
+    assert "Traceback" not in shown
+
+
+def test_ctrl_c_stops_a_slow_reply_and_the_chat_goes_on(terminal: Terminal, online: MessagesApi, vault: Vault) -> None:
+    online.script(
+        Answer("once upon a time " * 20, pieces=60, delay=0.15),
+        Answer("Still here."),
+        remembering(("fact", "The user lives in Oslo.", "I live in Oslo")),
+    )
+    terminal.type(
+        f"export ANTHROPIC_BASE_URL={online.url} ANTHROPIC_API_KEY=test-key-0123456789; {CHAT}; echo ended $?"
+    )
+    terminal.wait_for("^›")
+
+    terminal.press("C-c")  # at the prompt it only drops the line
+    terminal.type("Tell me a tale.")
+    terminal.wait_for("once upon")
+    terminal.press("C-c")
+    terminal.wait_for("^stopped")
+    terminal.type("I live in Oslo.")
+    terminal.wait_for("Still here.")
+    terminal.wait_for("learned: The user lives in Oslo.")
+    terminal.wait_for("^›", times=4)
+    terminal.press("C-d")
+    shown = terminal.wait_for("^ended 0")
+
+    assert "Traceback" not in shown
+    assert len(online.requests) == 3
+    roles = [message["role"] for message in online.requests[1]["messages"]]
+    assert roles == ["user", "assistant", "user"]
+    told = online.requests[1]["messages"][1]["content"]
+    assert ("once upon a time " * 20).startswith(told)
+    assert len(told) < len("once upon a time " * 20)
+
+
+def test_a_long_reply_is_shown_once_and_whole_however_small_the_terminal(
+    terminal: Terminal, online: MessagesApi, vault: Vault
+) -> None:
+    parts = [
+        "# A title",
+        *(
+            f"Paragraph {number} of this reply, long enough to be folded on a terminal of eighty columns. " * 3
+            for number in range(5)
+        ),
+        "\n".join(f"- item {number} of the list" for number in range(40)),
+        "```python\n" + "\n".join(f"line_{number} = {number}" for number in range(30)) + "\n```",
+        "The end.",
+    ]
+    text = "\n\n".join(parts)
+    online.script(Answer(text, pieces=len(text) // 8, delay=0.003), remembering())
+    terminal.type(
+        f"export ANTHROPIC_BASE_URL={online.url} ANTHROPIC_API_KEY=test-key-0123456789; {CHAT} -m tell; echo ended $?"
+    )
+
+    shown = terminal.wait_for("^ended 0")
+
+    for number in range(40):
+        assert len(re.findall(rf"item {number} of", shown)) == 1, f"item {number}:\n{shown}"
+    for number in range(30):
+        assert len(re.findall(rf"line_{number} =", shown)) == 1, f"line {number}:\n{shown}"
+    for number in range(5):
+        assert len(re.findall(rf"Paragraph\s+{number}\s+of", shown)) == 3
+    assert shown.count("The end.") == 1
+    assert shown.index("A title") < shown.index("item 0 of") < shown.index("line_0 =") < shown.index("The end.")
+
+
+def test_tab_completes_commands_and_names(terminal: Terminal, vault: Vault) -> None:
+    (vault.root / "memories" / "a note [x].md").write_text("one two three", encoding="utf-8")
+    terminal.type(f"{CHAT}; echo ended $?")
+    terminal.wait_for("^›")
+
+    terminal.press("/re")
+    terminal.wait_for("write TEXT as a memory")  # completions show up while one types; Tab takes the first
+    terminal.press("Tab")
+    terminal.wait_for("^› /remember")
+    terminal.press(" ", "The spare key is with Mrs Low.", "Enter")
+    terminal.wait_for("^remembered: memories/the-spare-key-is-with-mrs-low.md")
+    terminal.press("/show note")
+    terminal.wait_for(r"^ +memories/a note \[x\]\.md")
+    terminal.press("Tab")
+    terminal.wait_for(r"^› /show memories/a note \[x\]\.md")
+    terminal.press("Enter")
+    terminal.wait_for("^one two three")
+    terminal.press("Up", "Up", "C-u")  # the history is there, and a line can be dropped
+    terminal.type("/quit")
+    terminal.wait_for("^ended 0")
+
+
+def test_with_its_output_in_a_file_the_prompt_is_still_on_the_terminal(
+    terminal: Terminal, vault: Vault, home: Path
+) -> None:
+    # BUG: prompt_toolkit writes its prompt to stdout, so `chat > file` shows none and spoils the file.
+    terminal.type(f"{CHAT} > out.txt; echo ended $?")
+    terminal.wait_for("Ctrl-D leaves")
+
+    terminal.type("Where do I live?")
+    terminal.type("/quit")
+    shown = terminal.wait_for("^ended 0")
+
+    assert (home / "out.txt").read_text(encoding="utf-8") == "I have nothing about that in your memories.\n"
+    assert "› Where do I live?" in shown
+
+
+def test_what_was_typed_is_for_its_owner_alone(terminal: Terminal, vault: Vault, home: Path) -> None:
+    # `chat -m` makes the state folder; prompt_toolkit would write `history` as the umask says.
+    terminal.type(f"umask 022; {CHAT} -m 'I live in Oslo.'; {CHAT}; echo ended $?")
+    terminal.wait_for("^›")
+    terminal.type("I have a secret.")
+    terminal.wait_for("^learned: The user", times=2)
+    terminal.type("/quit")
+    terminal.wait_for("^ended 0")
+
+    (history,) = home.rglob("history")
+    assert "I have a secret." in history.read_text(encoding="utf-8")
+    assert history.stat().st_mode & 0o077 == 0
+    assert history.parent.stat().st_mode & 0o077 == 0
