@@ -8,7 +8,8 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vault_mind.memory import KINDS
-from vault_mind.statements import Statement, statements, third_person
+from vault_mind.statements import Statement, statements
+from vault_mind.third_person import third_person
 
 # kind | what was said | what is told of it; the quote is what was said, without the full stop
 TOLD = """

@@ -251,6 +251,7 @@ def at_terminal(chat: Chat) -> None:
     """Talk with whoever sits at the terminal until they leave."""
     from prompt_toolkit import PromptSession  # late: only this one command edits lines
     from prompt_toolkit.history import FileHistory
+    from prompt_toolkit.output import create_output
 
     folder = private_folder(state_folder(chat.session.vault.root))
     history = folder / "history"

@@ -7,6 +7,8 @@ mean something next year; which kind of memory each is; how it is told. What is 
 import re
 from dataclasses import dataclass
 
+from vault_mind.third_person import sentence_pattern, third_person, word_set
+
 LONGEST = 10_000  # characters of a message that are looked at
 LONGEST_CLAUSE = 400  # characters; a memory is one sentence
 
@@ -20,66 +22,58 @@ class Statement:
     quote: str
 
 
-def _pattern(pattern: str) -> re.Pattern[str]:
-    return re.compile(pattern, re.IGNORECASE | re.DOTALL | re.MULTILINE)
-
-
-def _words(text: str) -> frozenset[str]:
-    return frozenset(text.split())
-
-
 # --- whose words a sentence is -----------------------------------------------------------------------------------
 
 _FOREIGN = "\0"  # stands for every character of what was quoted or pasted
-_PASTED = _pattern(
+_PASTED = sentence_pattern(
     r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*|`[^`\n]*`|\"[^\"]*(?:\"|\Z)|[“„«][^”“»]*(?:[”“»]|\Z)"
     r"|(?<!\w)['‘](?=\w)[^\n]{0,300}?'(?!\w)"
 )
-_SPEAKS = _pattern(r"\A(?:```|\s*>)|\b(?:i|me|my|mine|we|our)\b")
-_SENTENCE = _pattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
+_SPEAKS = sentence_pattern(r"\A(?:```|\s*>)|\b(?:i|me|my|mine|we|our)\b")
+_SENTENCE = sentence_pattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _NO_END = re.compile(
     r"\b(?:[Dd]r|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|Sr|Jr|vs|e\.g|i\.e|approx)\."
     rf"|\b\d\d?\.(?=\s(?i:{_MONTHS}))|\b[A-Z]\.(?!\s(?:I\b|My\b))"
 )
-_OPENING = _pattern(
+_OPENING = sentence_pattern(
     r"(?:(?:hi|hello|hey|well|so|ok|okay|oh|yes|yeah|btw|by the way|fyi|just so you know|for the record|also|and|but|"
     r"about me|(?:please|you can|you may)(?= call me)|you should know(?: that)?|in fact|to be clear)(?: there)?\b"
     r"[,:!.]*+\s++)+"
 )
 _MARKS = r"\s.!?…;:,"
-_CLOSING = _pattern(
+_CLOSING = sentence_pattern(
     rf"(?<![{_MARKS}])[{_MARKS}]++"
     rf"(?:(?:thanks|thank you|btw|by the way|though|(?:so )?please\b.*|(?<=[:;])-?[()])[{_MARKS}]*+)?\Z"
 )
-_QUESTION = _pattern(
+_QUESTION = sentence_pattern(
     r"(?:who|what|when|where|why|how|which|whose|do|does|did|is|are|am|was|were|can|could|will|would|should|shall|"
     r"have|has|may|if|say|what's|who's|where's|how's)\b"
 )
-_SUPPOSED = _pattern(
+_SUPPOSED = sentence_pattern(
     r"\b(?:hypothetically|pretend|imagine|suppose|assum(?:e|ing)|let's|wish|dream|maybe|perhaps|might|as if|what if|"
     r"role-?play|my (?:main )?character|in (?:my|the|a) (?:\w+ )?(?:story|novel|game|book|play|film|poem|song))\b"
 )
-_REPORTED = _pattern(
+_REPORTED = sentence_pattern(
     r"\b(?:said|says|told|tells)\b|\b(?:writ(?:es?|ing)|wrote|ask(?:s|ed)?|claim(?:s|ed)?|thinks?|thought|guess|replied|"
     r"believe[sd]?|answer(?:s|ed)|heard?|reads)(?: \w+)?(?:[:,]| that\b| (?=i\b|my\b))"
 )
 # From here on a message is a part to be played or a text to be worked on; "this" is what stands before or after.
-_TASK = _pattern(
+_TASK = sentence_pattern(
     r"(?:(?:please|now|can you|could you) )*(?:translate|summari[sz]e|rewrite|proofread|paraphrase|rephrase|"
     r"pretend|imagine|suppose|assume|hypothetically|let's (?:say|pretend|imagine|assume)|act as|role-?play|"
     r".*\b(?:which of these|the following|below|these (?:sentences|lines|texts|words)))\b"
 )
-_TEXT = _pattern(r"\b(?:this|that|these|it|above|text)\b")
-_HEAD = _pattern(r"(?P<head>.*?):(?=\s|\Z)")
-_ASKED = _pattern(
+_TEXT = sentence_pattern(r"\b(?:this|that|these|it|above|text)\b")
+_HEAD = sentence_pattern(r"(?P<head>.*?):(?=\s|\Z)")
+_ASKED = sentence_pattern(
     r"(?:please |(?P<politely>(?:can|could|will|would) you ))*"
     r"(?:remember|note|don't forget|do not forget|keep in mind|save)"
     r"(?: (?:this|that)\b[:,]*|[:,]| (?=(?:my|i|i'm|the)\b))\s*(?P<what>\S.*)"
 )
-_ACTUALLY = _pattern(r"(?:actually|correction|sorry|no)\b[,:]*\s+(?P<what>\S.*)")
-_OF_ONES_OWN = _pattern(r"(?:i|i'm|i've|my)\b")
-_NEGATION = _pattern(r"\b(?:not|no longer|any ?more|instead)\b|n't\b")
+_ACTUALLY = sentence_pattern(r"(?:actually|correction|sorry|no)\b[,:]*\s+(?P<what>\S.*)")
+_OF_ONES_OWN = sentence_pattern(r"(?:i|i'm|i've|my)\b")
+_NEGATION = sentence_pattern(r"\b(?:not|no longer|any ?more|instead)\b|n't\b")
 
 # --- what a clause may say ---------------------------------------------------------------------------------------
 
@@ -119,36 +113,36 @@ _PASSING_TIME = (
     r"next week|the next \w+|in \w+ (?:minutes|hours))\b"
 )
 _WHICH = r"(?:previous|last|first|second|third|next|new|newest|old|current|latest|main|other|unit|own|\w+er) "
-_WITH_OTHERS = _pattern(r"\b(?:you|your|yours|yourself|this|these|here|we|we're|we've|our|ours|us|let's)\b")
-_TASK_AS_SUBJECT = _pattern(rf"(?:my (?!.*@)(?:{_WHICH})?{_AT_HAND}|the (?:{_WHICH})?{_AT_HAND} (?!for|of|to))")
-_OF_THE_TASK = _pattern(
+_WITH_OTHERS = sentence_pattern(r"\b(?:you|your|yours|yourself|this|these|here|we|we're|we've|our|ours|us|let's)\b")
+_TASK_AS_SUBJECT = sentence_pattern(rf"(?:my (?!.*@)(?:{_WHICH})?{_AT_HAND}|the (?:{_WHICH})?{_AT_HAND} (?!for|of|to))")
+_OF_THE_TASK = sentence_pattern(
     rf"\A{_TASK_AS_SUBJECT.pattern}|\b(?:the|both|all) (?:[\w-]+ )?{_AT_HAND}|\b(?:option|version|line|step) \w+\b"
     rf"|\b(?:have|got|get|getting|writing|building|run|use|read|moved to|come from) (?:{_COUNT} |the )?"
     rf"(?:(?!(?:to|of|for|with|who|that|called|in)\b)[\w.-]+ ){{0,2}}{_AT_HAND}"
 )
-_OF_THE_HOUR = _pattern(
+_OF_THE_HOUR = sentence_pattern(
     rf"\b{_PASSING_TIME}|\b(?:have|i've|got|i'm|am|take|come from) {_COUNT} (?:[\w-]+ )?{_PASSING}|\bmy god\b"
     rf"|\b(?:is|are|was) (?:(?:so|very|too|still|already|not) )*{_PASSING_STATE}(?: \w+)?\Z|\bkeep \w+ing\b"
 )
-_POINTING = _pattern(
+_POINTING = sentence_pattern(
     rf"\b(?:it|it's|its|those|there)\b|\bthat(?: as\b.*)?\Z|'d (?:like|love|prefer)\b|\bwould like\b|\brather not say\b"
     rf"|\b(?:{_LIKINGS}|use)(?: to)? (?:that|them|how|when|what|know|see|ask)\b"
 )
-_UNFINISHED = _pattern(
+_UNFINISHED = sentence_pattern(
     r"(?:\A|[\s,;])(?:a|an|the|my|and|or|but|not|in|at|to|of|with|for|from|as|by|than|that|is|are|am)\Z"
 )
 _INITIAL = re.compile(r"\b[A-Z]\. ")
-_TOGETHER = _pattern(rf"(?!i\b)[\w'-]+(?: (?!(?:{_DOES})\b)[\w'-]+){{0,3}} and (?:i\b(?!')|my\b)")
+_TOGETHER = sentence_pattern(rf"(?!i\b)[\w'-]+(?: (?!(?:{_DOES})\b)[\w'-]+){{0,3}} and (?:i\b(?!')|my\b)")
 _SUBJECT = rf"(?=(?:i|i'm|i've)\s|my (?:[\w'-]+ ){{1,5}}?(?:{_DOES})\b|my favou?rite\b)"
-_CLAUSE = _pattern(rf"(?<![\s,;])(?:[,;]|\s++[-–]+)?+\s++(?:and|but|while)\s++{_SUBJECT}|[,;]\s++{_SUBJECT}")
-_SUBJECT_AND_VERB = _pattern(rf"i(?:'\w+)? [\w'].*|(?:[\w'.-]+ ){{1,8}}?(?:{_DOES}) .+")
-_NOT_A_NAME = _words(
+_CLAUSE = sentence_pattern(rf"(?<![\s,;])(?:[,;]|\s++[-–]+)?+\s++(?:and|but|while)\s++{_SUBJECT}|[,;]\s++{_SUBJECT}")
+_SUBJECT_AND_VERB = sentence_pattern(rf"i(?:'\w+)? [\w'].*|(?:[\w'.-]+ ){{1,8}}?(?:{_DOES}) .+")
+_NOT_A_NAME = word_set(
     """
     sorry done back ready fine good great ok okay sure happy sad tired lost stuck here home new glad afraid hungry late
     busy sick ill later when if maybe in at on not so very the an from just still also please tomorrow today out off up
     """
 )
-_NOT = _pattern(r"\A(i(?:'m| am)) not |\A(i) (?:don't|do not|no longer) ")
+_NOT = sentence_pattern(r"\A(i(?:'m| am)) not |\A(i) (?:don't|do not|no longer) ")
 
 
 def _i(rest: str) -> str:
@@ -166,7 +160,7 @@ def _have(rest: str) -> str:
 
 # Tried in order on one clause, capitals aside; the first that fits says what kind of memory it is.
 _RULES = tuple(
-    (kind, _pattern(pattern))
+    (kind, sentence_pattern(pattern))
     for kind, pattern in (
         ("preference", r"i(?:'d| would) rather \S.*"),
         ("preference", _i(rf"(?:{_LIKINGS}) .+")),
@@ -309,149 +303,3 @@ def _begun(sentence: str) -> str:
 def _plain(clause: str) -> str:
     """`clause` with single blanks, without its last marks and the words that only close it (", thanks!")."""
     return " ".join(_CLOSING.sub("", clause).split())
-
-
-# --- how it is told ----------------------------------------------------------------------------------------------
-
-_ADVERBS = _words(
-    """
-    really always never usually often also just still now currently generally actually mostly sometimes rarely hardly
-    seldom recently once already much only probably mainly typically normally ever even no longer
-    """
-)
-_THIRD = {"am": "is", "have": "has", "do": "does", "don't": "doesn't", "haven't": "hasn't"}
-_MODALS = _words(
-    """
-    can could will would shall should may might must cannot can't won't wouldn't couldn't shouldn't do don't did didn't
-    """
-)
-_PAST = _words(
-    """
-    was wasn't had hadn't used ought went got made bought met left grew began took gave said told saw came knew wrote
-    lost won sold sent built kept felt found became quit put cut hit let set thought taught brought caught chose drove
-    ate fell flew forgot held heard led lent lay paid ran rode sang sat slept spent spoke stood swam wore woke broke
-    drank drew learnt understood dreamt bit rang rose shook shone shot shut stole stuck struck swore swept threw tore
-    fought bred bled bent blew burnt dealt dug fed forgave froze hid hurt laid meant rid sank smelt spelt spent spilt
-    spoilt sprang wept wound withdrew overcame undertook
-    """
-)
-_PRESENT_ALIKE = _words("put cut hit set let quit shut hurt")  # past or present: a habit is told in the present
-_EED = _words("need feed bleed breed speed exceed proceed succeed")
-_ING = _words("sing ring bring swing fling cling spring sting wring")
-_LY = _words("fly apply rely reply supply comply multiply")
-_NO_VERB = _words(
-    "a an the and or but not in at to of on my me mine with for from i i'm i've that as by than too so is are were"
-)
-# What after "and" is a second verb, or may be a noun just as well.
-_VERBS = _words("am have don't do live hate eat swim go make bake teach sing own wear drive ride speak write read sew")
-_VERBS_OR_NOUNS = _words(
-    "work study play run love like cook drink dance sail walk use need help paint hike take keep grow wash sleep clean"
-)
-_FIRST_PERSON = _pattern(r"\b(?:i|me|my|mine|myself|we|us|our|ours|you|your)\b")
-_OTHERS = _words("who whom whose she he they her his him")
-_FIRST = {"me": "the user", "my": "the user's", "mine": "the user's", "myself": "the user"}
-_LATER = {"me": "them", "my": "their", "mine": "theirs", "myself": "themselves"}
-_CONTRACTED = {"i": "", "i'm": "is", "i've": "has", "i'd": "would", "i'll": "will"}
-_PLURAL = {"is": "are", "has": "have"}
-_NAMING = _pattern(r"\A(?:my name's|call me|i(?:'m| am) (?:called|named))\b")
-_GOT = _pattern(r"\bi(?:'ve| have) got (?=(?:an?|the|my|no|some|\w+s|one|two|three|four|five|six|\d+)\b)")
-_SHORT_IS = _pattern(r"(?<=\w)'s(?= (?:on|in|at|called|named|an?|\d+)\b)")
-
-
-def third_person(clause: str) -> str | None:
-    """`I take my tea black` as `The user takes their tea black.`, a sentence of its own; None when it is in doubt."""
-    plain = " ".join(clause.split()).rstrip(" .!…;:,")
-    for short, long in ((_NAMING, "my name is"), (_GOT, "I have "), (_SHORT_IS, " is")):
-        plain = short.sub(long, plain)
-    telling = _Telling()
-    words = plain.split()
-    told = [telling.tell(word, following) for word, following in zip(words, [*words[1:], ""], strict=True)]
-    text = " ".join(told)
-    if telling.doubtful or not text or _FIRST_PERSON.search(text):
-        return None
-    return f"{text[:1].upper()}{text[1:]}."
-
-
-class _Telling:
-    """A clause on its way into the third person, told word by word."""
-
-    def __init__(self) -> None:
-        self.doubtful = False
-        self._said: list[str] = []  # the words so far, in small letters
-        self._of_user = False  # the clause began with "I"
-        self._others = False  # somebody else was spoken of, so that "they" would be in doubt
-        self._subject = ""  # whose verb comes next: "the user", "they" or nobody's
-        self._verb = ""  # the first of "the user"
-
-    def tell(self, word: str, following: str) -> str:
-        """`word`, as it is told before `following`."""
-        core = word.strip(",;:()")
-        before, after = word[: word.find(core)], word[word.find(core) + len(core) :]
-        low = core.lower()
-        self._of_user |= not self._said and low in _CONTRACTED
-        if low in _CONTRACTED:
-            core = self._as_subject(low, following)
-        elif low in _FIRST:
-            core = (_FIRST if self._by_name() else _LATER)[low]
-        elif self._subject and not self._is_adverb(low):
-            core = self._first_verb(core)
-        elif core in (low, core.upper()) and self._is_second_verb(low, following):
-            core = _conjugated(core)
-        self._others |= low in _OTHERS
-        self._said.append(low + after)
-        return before + core + after
-
-    def _by_name(self) -> bool:
-        return not self._of_user or self._others
-
-    def _as_subject(self, low: str, following: str) -> str:
-        self.doubtful |= not following or bool(self._said and self._said[-1].endswith(":"))
-        subject = "the user" if self._by_name() or not self._said else "they"
-        self._subject = subject if low == "i" else ""
-        self.doubtful |= low == "i'd" and (following.endswith("ed") or following in _PAST | {"better", "been"})
-        verb = _CONTRACTED[low]
-        return f"{subject} {_PLURAL.get(verb, verb) if subject == 'they' else verb}".strip()
-
-    def _is_adverb(self, low: str) -> bool:
-        return low in _ADVERBS or (low.endswith("ly") and low not in _LY)
-
-    def _first_verb(self, verb: str) -> str:
-        subject, self._subject = self._subject, ""
-        low = verb.lower()
-        self.doubtful |= not low[:1].isalpha() or low in _NO_VERB or low.endswith("'s")
-        self.doubtful |= low.endswith("ing") and low not in _ING
-        if subject == "they":
-            return {"am": "are", "was": "were", "wasn't": "weren't"}.get(low, verb)
-        self._verb = self._verb or low
-        habit = self._said[-1] in ("always", "never", "usually", "often", "sometimes")
-        return _conjugated(verb, habit=habit)
-
-    def _is_second_verb(self, low: str, following: str) -> bool:
-        joined = self._said and (self._said[-1] in ("and", "but", "or", "then") or self._said[-1].endswith(","))
-        if not joined or not self._of_user:
-            return False
-        if len(self._said) > 1 and self._said[-2] == self._verb and self._said[-1] in ("and", "or"):
-            self.doubtful |= self._verb in _MODALS or low in _NO_VERB or self._is_adverb(low)
-            return True  # "I cook and clean"
-        if low not in _VERBS | _VERBS_OR_NOUNS:
-            return False
-        sure = low in _VERBS or following.lower() in _NO_VERB
-        self.doubtful |= not sure or self._others or "to" in self._said or self._verb in _MODALS
-        return True
-
-
-def _conjugated(verb: str, *, habit: bool = False) -> str:
-    """`verb` as it goes with "the user"; what is past or needs no ending stays."""
-    low = verb.lower()
-    if verb.isupper() and len(verb) > 1 and verb != low:
-        return _conjugated(low, habit=habit).upper()
-    if low in _THIRD:
-        return _THIRD[low]
-    past = low in _PAST or (low.endswith("ed") and low not in _EED)
-    if low in _MODALS - {"do"} or (past and not (habit and low in _PRESENT_ALIKE)):
-        return verb
-    if low.endswith(("s", "sh", "ch", "x", "z", "o")):
-        return verb + "es"
-    if low.endswith("y") and low[-2:-1] not in "aeiou":
-        return verb[:-1] + "ies"
-    return verb + "s"
