@@ -604,7 +604,7 @@ def test_ctrl_c_ends_a_chat_that_reads_a_pipe(vault: Vault, online: MessagesApi,
         chat.stdin.write("first\nsecond\nthird\n")
         chat.stdin.flush()
         deadline = time.monotonic() + 30
-        while not online.requests and time.monotonic() < deadline:
+        while not online.requests and chat.poll() is None and time.monotonic() < deadline:
             time.sleep(0.05)
         time.sleep(0.3)
         chat.send_signal(signal.SIGINT)

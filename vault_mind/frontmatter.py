@@ -246,8 +246,9 @@ def _stacked_items(block: str, node: yaml.SequenceNode, wanted: Sequence[str]) -
 
 
 def _end(block: str, node: yaml.Node) -> int:
-    # The end mark of a block list or block scalar stands below it, past comments and blank lines.
-    if isinstance(node, yaml.SequenceNode) and not node.flow_style and node.value:
-        return _end(block, node.value[-1])
+    # The end mark of a block list, mapping or scalar stands below it, past comments and blank lines.
+    if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
+        last = node.value[-1]
+        return _end(block, last[1] if isinstance(last, tuple) else last)
     end = int(node.end_mark.index)
     return len(block[:end].rstrip()) if isinstance(node, yaml.ScalarNode) and node.style in ("|", ">") else end

@@ -257,7 +257,11 @@ def at_terminal(chat: Chat) -> None:
     history = folder / "history"
     history.touch(mode=0o600)  # what was typed is for its owner alone
     history.chmod(0o600)
-    prompts: PromptSession[str] = PromptSession(history=FileHistory(str(history)), completer=_completer(chat.session))
+    prompts: PromptSession[str] = PromptSession(
+        history=FileHistory(str(history)),
+        completer=_completer(chat.session),
+        output=create_output(always_prefer_tty=True),  # the prompt is no data: not into `chat > answers.md`
+    )
     chat.greet()
     chat.err.print("Say something, or /help. Ctrl-C stops a reply, Ctrl-D leaves.", style="dim")
     warm_up = getattr(chat.session.mind, "warm_up", None)
