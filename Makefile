@@ -18,6 +18,7 @@ test: .venv/ready
 
 storm: .venv/ready
 	$(BIN)/pytest -n $(WORKERS) -m storm --timeout 1800
+	THOROUGH=30 $(BIN)/pytest -n $(WORKERS) tests/test_laws.py --timeout 1800
 
 bench: .venv/ready
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done

@@ -9,6 +9,7 @@ import yaml
 from hypothesis import assume, event, example, given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import THOROUGH
 from vault_mind.errors import UnsafeChangeError
 from vault_mind.frontmatter import Value, _loaded_fast, _loaded_whole, split
 from vault_mind.memory import Memory, compose, decoded, moment, parse, revise
@@ -55,13 +56,13 @@ def everything_of(memory: Memory) -> None:
 
 
 @given(ANY_TEXT)
-@settings(max_examples=100)
+@settings(max_examples=33 * THOROUGH)
 def test_any_text_is_a_memory(text: str) -> None:
     everything_of(parse("note.md", text))
 
 
 @given(st.one_of(st.binary(max_size=80), ANY_TEXT.map(lambda text: text.encode("utf-16", "surrogatepass"))))
-@settings(max_examples=100)
+@settings(max_examples=33 * THOROUGH)
 @example(b"\xff\xfe")
 @example(b"\xff\xfe\x00\xd8")
 @example(b"\xef\xbb\xbf")
@@ -74,7 +75,7 @@ def test_any_bytes_are_a_memory_and_sound_ones_come_back_the_same(data: bytes) -
 
 
 @given(st.one_of(st.text(st.characters(exclude_categories=())), st.text("0123456789-+:.TWZ ", max_size=30)))
-@settings(max_examples=100)
+@settings(max_examples=33 * THOROUGH)
 def test_any_text_is_a_moment_or_none(text: str) -> None:
     found = moment(text)
 
@@ -123,7 +124,7 @@ def agreed(block: str) -> None:
 
 
 @given(st.lists(_FLAT_LINES, min_size=1, max_size=5).map("".join))
-@settings(max_examples=180)
+@settings(max_examples=60 * THOROUGH)
 @example("tags: [a -]\n")
 @example("tags: [ a]\n")
 @example("tags: []\n")
@@ -136,7 +137,7 @@ def test_the_fast_path_agrees_on_flat_frontmatter(block: str) -> None:
 
 
 @given(st.one_of(_NEAR_MISSES, st.tuples(_NAMES, _NEAR_MISSES).map(": ".join), _NEAR_MISSES.map("t: [{}]\n".format)))
-@settings(max_examples=180)
+@settings(max_examples=60 * THOROUGH)
 def test_the_fast_path_agrees_on_lines_that_are_nearly_flat(block: str) -> None:
     agreed(block)
 
@@ -421,7 +422,7 @@ def read_as_wanted(note: Note, middle: Sequence[str], key: str, value: str | Seq
 
 
 @given(notes(), st.data())
-@settings(max_examples=180)
+@settings(max_examples=60 * THOROUGH)
 def test_a_change_of_a_key_leaves_every_other_line_alone(note: Note, data: st.DataObject) -> None:
     key = data.draw(st.sampled_from([*note.spans, *note.spans, "fresh"]), "key")
     value = data.draw(VALUES, "value")
@@ -436,7 +437,7 @@ def test_a_change_of_a_key_leaves_every_other_line_alone(note: Note, data: st.Da
 
 
 @given(notes(simple=True), st.data())
-@settings(max_examples=100)
+@settings(max_examples=33 * THOROUGH)
 def test_a_change_that_can_be_made_safely_is_made(note: Note, data: st.DataObject) -> None:
     simple = [entry.key for entry in note.entries if entry.simple]
     key = data.draw(st.sampled_from([*simple, "fresh"]), "key")
@@ -448,7 +449,7 @@ def test_a_change_that_can_be_made_safely_is_made(note: Note, data: st.DataObjec
 
 # It may stand on the key's line, above the first item, in a flow list, or behind an apostrophe.
 @given(notes(commented=True), VALUES.filter(lambda value: value is not None), st.data())
-@settings(max_examples=100)
+@settings(max_examples=33 * THOROUGH)
 def test_a_new_value_never_loses_a_comment(note: Note, value: str | list[str], data: st.DataObject) -> None:
     entry = data.draw(st.sampled_from([entry for entry in note.entries if entry.comments]), "entry")
 
@@ -460,7 +461,7 @@ def test_a_new_value_never_loses_a_comment(note: Note, value: str | list[str], d
 
 
 @given(notes(), VALUES, VALUES)
-@settings(max_examples=100)
+@settings(max_examples=33 * THOROUGH)
 def test_several_keys_change_at_once_or_not_at_all(
     note: Note, one: str | list[str] | None, other: str | list[str] | None
 ) -> None:
@@ -499,7 +500,7 @@ PLAIN_NOTES = (
 
 
 @given(PLAIN_NOTES, st.one_of(SOUND_TEXT, st.lists(SOUND_TEXT, max_size=3)))
-@settings(max_examples=100)
+@settings(max_examples=33 * THOROUGH)
 def test_a_note_without_frontmatter_gets_one_block_and_keeps_its_bytes(text: str, value: str | list[str]) -> None:
     try:
         new = revise(parse("note.md", text), {"kind": value})
@@ -518,7 +519,7 @@ def test_a_note_without_frontmatter_gets_one_block_and_keeps_its_bytes(text: str
 
 
 @given(notes(), st.lists(BODY_LINES, max_size=6))
-@settings(max_examples=100)
+@settings(max_examples=33 * THOROUGH)
 def test_a_change_of_the_body_leaves_the_frontmatter_alone(note: Note, rows: list[str]) -> None:
     wanted = "\n".join(rows)
     memory = parse("note.md", note.text)
@@ -542,7 +543,7 @@ def test_a_change_of_the_body_leaves_the_frontmatter_alone(note: Note, rows: lis
     st.integers(0, 5),
     st.sampled_from(["insert", "replace", "delete"]),
 )
-@settings(max_examples=150)
+@settings(max_examples=50 * THOROUGH)
 @example([("form\x0cfeed", "\n"), ("words", "\r\n")], "", 0, "insert")
 @example([("words", "\r\n"), ("more words", "\n")], "", 2, "insert")
 def test_lines_of_the_body_that_stay_keep_their_very_endings(
@@ -586,7 +587,7 @@ SAID = st.one_of(SPEAKING, SOUND_TEXT, st.lists(SPEAKING, max_size=4).map("\n".j
 
 
 @given(SAID.filter(lambda text: text.strip("\r\n").strip() != ""), SAID, st.lists(SAID, max_size=3), SAID)
-@settings(max_examples=180)
+@settings(max_examples=60 * THOROUGH)
 def test_what_we_write_comes_back_and_is_one_block_with_our_keys(
     body: str, quote: str, tags: list[str], kind: str
 ) -> None:
@@ -612,7 +613,7 @@ def test_what_we_write_comes_back_and_is_one_block_with_our_keys(
 
 
 @given(SAID, SAID, st.lists(SAID, max_size=3))
-@settings(max_examples=100)
+@settings(max_examples=33 * THOROUGH)
 def test_a_written_memory_can_be_changed_and_read_again(kind: str, quote: str, tags: list[str]) -> None:
     memory = parse("x.md", compose("The body.", {"kind": "fact", "source": "user"}))
 

@@ -123,8 +123,13 @@ class Agent:
 
     def catch_up(self) -> list[Learned]:
         """Learn from what earlier chats left in the journal; another process at it is left alone."""
-        learned = [self._learn_from(waiting) for waiting in self._backlog()]
-        return [what for what in learned if what is not None]
+        learned = []
+        for waiting in self._backlog():
+            what = self._learn_from(waiting)
+            learned += [what] if what else []
+            if what and what.failed:  # the next one would hardly fare better now
+                break
+        return learned
 
     def remember(self, text: str, *, kind: str, tags: Sequence[str] = ()) -> tuple[Memory, bool]:
         """Write what the user asked to be remembered, and whether it is new; the same twice is once."""
@@ -160,8 +165,9 @@ class Agent:
             self.journal.cross_off(waiting)
         except VaultMindError as error:
             log.info("learning failed", exc_info=error)
-            with suppress(VaultMindError):  # a full disk: the exchange is in the journal all the same
-                self.journal.failed(waiting)
+            if getattr(error, "answered", True):  # a network that is down says nothing about the exchange
+                with suppress(VaultMindError):  # a full disk: the exchange is in the journal all the same
+                    self.journal.failed(waiting)
             return Learned(failed=getattr(error, "why", str(error)))
         news, self._news = tuple(self._news), []
         return Learned(tuple(saved), tuple(known), tuple(turned), news=news)

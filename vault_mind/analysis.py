@@ -9,6 +9,7 @@ import Stemmer
 
 from vault_mind.errors import SettingsError
 
+MOST = 256  # terms of a query; somebody who pastes a book asks about its beginning
 LONGEST = 64  # characters of a term; what is longer is no word, and both sides are cut alike
 
 # The English stopwords of the Snowball project: question words, pronouns, auxiliaries, contractions.
@@ -64,7 +65,7 @@ def query_terms(text: str, language: str = "english") -> list[str]:
     stopwords = STOPWORDS.get(language, frozenset())
     chunks = list(_chunks(text))
     telling = [chunk for chunk in chunks if _folded(chunk).replace("’", "'") not in stopwords]
-    return list(dict.fromkeys(term for chunk in telling or chunks for term in _chunk_terms(chunk, language)))
+    return list(dict.fromkeys(term for chunk in telling or chunks for term in _chunk_terms(chunk, language)))[:MOST]
 
 
 def words(text: str) -> list[str]:

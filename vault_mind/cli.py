@@ -22,7 +22,7 @@ from typer.core import TyperGroup
 from vault_mind import render, repl
 from vault_mind.config import find_vault, user_file
 from vault_mind.doctor import examine
-from vault_mind.errors import EditorError, SettingsError, VaultMindError, VaultNotFoundError, WriteFailedError
+from vault_mind.errors import EditorError, SettingsError, VaultMindError, WriteFailedError
 from vault_mind.index import Progress
 from vault_mind.memory import Memory, moment
 from vault_mind.regex import Pattern
@@ -125,7 +125,7 @@ def main(
             stream.reconfigure(errors=errors)
     if verbose:
         logging.basicConfig(level=logging.DEBUG, format="%(name)s: %(message)s")
-        for noisy in ("httpcore2", "httpx2", "anthropic", "markdown_it", "asyncio"):
+        for noisy in ("httpcore2", "httpx2", "anthropic", "markdown_it", "asyncio", "filelock"):
             logging.getLogger(noisy).setLevel(logging.INFO)
     ctx.obj = vault
 
@@ -401,6 +401,7 @@ def version() -> None:
 
 def _open(ctx: typer.Context, vault: Path | None, **flags: object) -> Session:
     session = open_session(vault or ctx.obj, os.environ, flags=flags)
+    ctx.call_on_close(session.close)
     if session.made:
         console(stderr=True).print(f"made a vault for you: {render.one_line(str(session.vault.root))}", style="dim")
     return session
@@ -439,7 +440,7 @@ def _copy_sample(target: Path) -> None:
     folder = package / "sample_vault"  # beside the package where it was not installed but checked out
     try:
         if target.exists() and any(target.iterdir()):
-            raise VaultNotFoundError(str(target), "it is not empty, and the sample goes into a folder of its own")
+            raise WriteFailedError(str(target), "it is not empty, and the sample goes into a folder of its own")
         shutil.copytree(folder if folder.is_dir() else package.parent / "sample_vault", target, dirs_exist_ok=True)
     except OSError as error:
         raise WriteFailedError(str(target), (error.strerror or str(error)).lower()) from error

@@ -118,10 +118,11 @@ class EditorError(VaultMindError):
 
 
 class ModelError(VaultMindError):
-    """The model gave no usable answer; `advice` says what to do."""
+    """The model gave no usable answer; `advice` says what to do, `answered` whether a server spoke at all."""
 
     exit_code = 3
 
-    def __init__(self, why: str, advice: str) -> None:
+    def __init__(self, why: str, advice: str, *, answered: bool = True) -> None:
         self.why = why
+        self.answered = answered
         super().__init__(f"{why}. {advice}" if advice else why)

@@ -87,7 +87,10 @@ class Journal:
             except BusyError:
                 yield False
                 return
-            yield waiting.file.exists()
+            there = waiting.file.exists()
+            if not there:  # crossed off meanwhile, its lock's file with it
+                waiting.file.with_suffix(".lock").unlink(missing_ok=True)
+            yield there
 
     def _lock(self) -> AbstractContextManager[None]:
         return locked(self.folder / ".lock", "the journal")

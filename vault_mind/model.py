@@ -163,7 +163,7 @@ class Claude:
             "APIConnectionError": (f"{url} cannot be reached", "Check the network, or use --offline"),
         }
         if explained := known.get(status or type(error).__name__):
-            return ModelError(*explained)
+            return ModelError(*explained, answered=status not in (None, 401, 429, 529))
         if status is not None and 400 <= status < 500:
             return ModelError(f"{url} refused the request: {said}", "`vault-mind config` shows what was asked of it")
         return ModelError(f"{url} failed: {said}", "Say it again, or use --offline")

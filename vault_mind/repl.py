@@ -22,10 +22,9 @@ from vault_mind.regex import Pattern
 from vault_mind.session import Session
 from vault_mind.stats import count
 
-OFFLINE = (
-    "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
-    "For Claude, set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL to a server of your own)."
-)
+OFFLINE = "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
+HOW_ONLINE = "For Claude, set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL to a server of your own)."
+ASKED_OFFLINE = "Leave --offline (or the `offline` setting) out for Claude."
 SHOWN_LIVE = 4_000  # characters at the end of an unfinished block of Markdown that are rendered again and again
 _BLANK = re.compile(r"\n[ \t]*\n")
 LISTED = 20  # memories that /memories shows when it is not told how many
@@ -57,7 +56,8 @@ class Chat:
     def greet(self) -> None:
         """Say once what mind this is."""
         if self.session.offline:
-            self.err.print(OFFLINE, style="dim")
+            asked = self.session.settings.offline
+            self.err.print(OFFLINE + (ASKED_OFFLINE if asked else HOW_ONLINE), style="dim")
 
     def say(self, message: str) -> None:
         """One turn: recall, answer, learn; or a command. Our errors become a line, and the chat goes on."""
@@ -285,7 +285,7 @@ def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
     said, shown = "", 0
 
     def show(end: int) -> int:
-        if block := said[shown:end].strip():
+        if (block := said[shown:end].strip("\n")).strip():
             live.update("", refresh=True)
             live.console.print(_Block(block, spaced=bool(shown)))
         return end

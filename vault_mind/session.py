@@ -67,6 +67,11 @@ class Session:
         """A new chat."""
         return Agent(self.vault, self.index, self.mind, self.journal, self.settings)
 
+    def close(self) -> None:
+        """Let go of the index's files; the next use opens them again."""
+        if "index" in self.__dict__:
+            self.index.close()
+
 
 def _here() -> Path | None:
     try:
