@@ -10,7 +10,6 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import datetime
-from importlib.metadata import version as installed_version
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -396,6 +395,8 @@ def config(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False
 @app.command(epilog="Example: vault-mind version")
 def version() -> None:
     """Print the version."""
+    from importlib.metadata import version as installed_version  # late: it costs a tenth of a start
+
     console().print(f"vault-mind {installed_version('vault-mind')}")
 
 

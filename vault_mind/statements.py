@@ -7,7 +7,7 @@ mean something next year; which kind of memory each is; how it is told. What is 
 import re
 from dataclasses import dataclass
 
-from vault_mind.third_person import sentence_pattern, third_person, word_set
+from vault_mind.third_person import SentencePattern, third_person, word_set
 
 LONGEST = 10_000  # characters of a message that are looked at
 LONGEST_CLAUSE = 400  # characters; a memory is one sentence
@@ -25,55 +25,55 @@ class Statement:
 # --- whose words a sentence is -----------------------------------------------------------------------------------
 
 _FOREIGN = "\0"  # stands for every character of what was quoted or pasted
-_PASTED = sentence_pattern(
+_PASTED = SentencePattern(
     r"```.*?(?:```|\Z)|^[ \t]*+>[^\n]*|`[^`\n]*`|\"[^\"]*(?:\"|\Z)|[“„«][^”“»]*(?:[”“»]|\Z)"
     r"|(?<!\w)['‘](?=\w)[^\n]{0,300}?'(?!\w)"
 )
-_SPEAKS = sentence_pattern(r"\A(?:```|\s*>)|\b(?:i|me|my|mine|we|our)\b")
-_SENTENCE = sentence_pattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
+_SPEAKS = SentencePattern(r"\A(?:```|\s*>)|\b(?:i|me|my|mine|we|our)\b")
+_SENTENCE = SentencePattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+")
 _MONTHS = "jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
 _NO_END = re.compile(
     r"\b(?:[Dd]r|[Mm]rs?|[Mm]s|[Pp]rof|[Ss]t|Sr|Jr|vs|e\.g|i\.e|approx)\."
     rf"|\b\d\d?\.(?=\s(?i:{_MONTHS}))|\b[A-Z]\.(?!\s(?:I\b|My\b))"
 )
-_OPENING = sentence_pattern(
+_OPENING = SentencePattern(
     r"(?:(?:hi|hello|hey|well|so|ok|okay|oh|yes|yeah|btw|by the way|fyi|just so you know|for the record|also|and|but|"
     r"about me|(?:please|you can|you may)(?= call me)|you should know(?: that)?|in fact|to be clear)(?: there)?\b"
     r"[,:!.]*+\s++)+"
 )
 _MARKS = r"\s.!?…;:,"
-_CLOSING = sentence_pattern(
+_CLOSING = SentencePattern(
     rf"(?<![{_MARKS}])[{_MARKS}]++"
     rf"(?:(?:thanks|thank you|btw|by the way|though|(?:so )?please\b.*|(?<=[:;])-?[()])[{_MARKS}]*+)?\Z"
 )
-_QUESTION = sentence_pattern(
+_QUESTION = SentencePattern(
     r"(?:who|what|when|where|why|how|which|whose|do|does|did|is|are|am|was|were|can|could|will|would|should|shall|"
     r"have|has|may|if|say|what's|who's|where's|how's)\b"
 )
-_SUPPOSED = sentence_pattern(
+_SUPPOSED = SentencePattern(
     r"\b(?:hypothetically|pretend|imagine|suppose|assum(?:e|ing)|let's|wish|dream|maybe|perhaps|might|as if|what if|"
     r"role-?play|my (?:main )?character|in (?:my|the|a) (?:\w+ )?(?:story|novel|game|book|play|film|poem|song))\b"
 )
-_REPORTED = sentence_pattern(
+_REPORTED = SentencePattern(
     r"\b(?:said|says|told|tells)\b|\b(?:writ(?:es?|ing)|wrote|ask(?:s|ed)?|claim(?:s|ed)?|thinks?|thought|guess|replied|"
     r"believe[sd]?|answer(?:s|ed)|heard?|reads)(?: \w+)?(?:[:,]| that\b| (?=i\b|my\b))"
 )
 # From here on a message is a part to be played or a text to be worked on; "this" is what stands before or after.
-_TASK = sentence_pattern(
+_TASK = SentencePattern(
     r"(?:(?:please|now|can you|could you) )*(?:translate|summari[sz]e|rewrite|proofread|paraphrase|rephrase|"
     r"pretend|imagine|suppose|assume|hypothetically|let's (?:say|pretend|imagine|assume)|act as|role-?play|"
     r".*\b(?:which of these|the following|below|these (?:sentences|lines|texts|words)))\b"
 )
-_TEXT = sentence_pattern(r"\b(?:this|that|these|it|above|text)\b")
-_HEAD = sentence_pattern(r"(?P<head>.*?):(?=\s|\Z)")
-_ASKED = sentence_pattern(
+_TEXT = SentencePattern(r"\b(?:this|that|these|it|above|text)\b")
+_HEAD = SentencePattern(r"(?P<head>.*?):(?=\s|\Z)")
+_ASKED = SentencePattern(
     r"(?:please |(?P<politely>(?:can|could|will|would) you ))*"
     r"(?:remember|note|don't forget|do not forget|keep in mind|save)"
     r"(?: (?:this|that)\b[:,]*|[:,]| (?=(?:my|i|i'm|the)\b))\s*(?P<what>\S.*)"
 )
-_ACTUALLY = sentence_pattern(r"(?:actually|correction|sorry|no)\b[,:]*\s+(?P<what>\S.*)")
-_OF_ONES_OWN = sentence_pattern(r"(?:i|i'm|i've|my)\b")
-_NEGATION = sentence_pattern(r"\b(?:not|no longer|any ?more|instead)\b|n't\b")
+_ACTUALLY = SentencePattern(r"(?:actually|correction|sorry|no)\b[,:]*\s+(?P<what>\S.*)")
+_OF_ONES_OWN = SentencePattern(r"(?:i|i'm|i've|my)\b")
+_NEGATION = SentencePattern(r"\b(?:not|no longer|any ?more|instead)\b|n't\b")
 
 # --- what a clause may say ---------------------------------------------------------------------------------------
 
@@ -113,36 +113,36 @@ _PASSING_TIME = (
     r"next week|the next \w+|in \w+ (?:minutes|hours))\b"
 )
 _WHICH = r"(?:previous|last|first|second|third|next|new|newest|old|current|latest|main|other|unit|own|\w+er) "
-_WITH_OTHERS = sentence_pattern(r"\b(?:you|your|yours|yourself|this|these|here|we|we're|we've|our|ours|us|let's)\b")
-_TASK_AS_SUBJECT = sentence_pattern(rf"(?:my (?!.*@)(?:{_WHICH})?{_AT_HAND}|the (?:{_WHICH})?{_AT_HAND} (?!for|of|to))")
-_OF_THE_TASK = sentence_pattern(
+_WITH_OTHERS = SentencePattern(r"\b(?:you|your|yours|yourself|this|these|here|we|we're|we've|our|ours|us|let's)\b")
+_TASK_AS_SUBJECT = SentencePattern(rf"(?:my (?!.*@)(?:{_WHICH})?{_AT_HAND}|the (?:{_WHICH})?{_AT_HAND} (?!for|of|to))")
+_OF_THE_TASK = SentencePattern(
     rf"\A{_TASK_AS_SUBJECT.pattern}|\b(?:the|both|all) (?:[\w-]+ )?{_AT_HAND}|\b(?:option|version|line|step) \w+\b"
     rf"|\b(?:have|got|get|getting|writing|building|run|use|read|moved to|come from) (?:{_COUNT} |the )?"
     rf"(?:(?!(?:to|of|for|with|who|that|called|in)\b)[\w.-]+ ){{0,2}}{_AT_HAND}"
 )
-_OF_THE_HOUR = sentence_pattern(
+_OF_THE_HOUR = SentencePattern(
     rf"\b{_PASSING_TIME}|\b(?:have|i've|got|i'm|am|take|come from) {_COUNT} (?:[\w-]+ )?{_PASSING}|\bmy god\b"
     rf"|\b(?:is|are|was) (?:(?:so|very|too|still|already|not) )*{_PASSING_STATE}(?: \w+)?\Z|\bkeep \w+ing\b"
 )
-_POINTING = sentence_pattern(
+_POINTING = SentencePattern(
     rf"\b(?:it|it's|its|those|there)\b|\bthat(?: as\b.*)?\Z|'d (?:like|love|prefer)\b|\bwould like\b|\brather not say\b"
     rf"|\b(?:{_LIKINGS}|use)(?: to)? (?:that|them|how|when|what|know|see|ask)\b"
 )
-_UNFINISHED = sentence_pattern(
+_UNFINISHED = SentencePattern(
     r"(?:\A|[\s,;])(?:a|an|the|my|and|or|but|not|in|at|to|of|with|for|from|as|by|than|that|is|are|am)\Z"
 )
 _INITIAL = re.compile(r"\b[A-Z]\. ")
-_TOGETHER = sentence_pattern(rf"(?!i\b)[\w'-]+(?: (?!(?:{_DOES})\b)[\w'-]+){{0,3}} and (?:i\b(?!')|my\b)")
+_TOGETHER = SentencePattern(rf"(?!i\b)[\w'-]+(?: (?!(?:{_DOES})\b)[\w'-]+){{0,3}} and (?:i\b(?!')|my\b)")
 _SUBJECT = rf"(?=(?:i|i'm|i've)\s|my (?:[\w'-]+ ){{1,5}}?(?:{_DOES})\b|my favou?rite\b)"
-_CLAUSE = sentence_pattern(rf"(?<![\s,;])(?:[,;]|\s++[-–]+)?+\s++(?:and|but|while)\s++{_SUBJECT}|[,;]\s++{_SUBJECT}")
-_SUBJECT_AND_VERB = sentence_pattern(rf"i(?:'\w+)? [\w'].*|(?:[\w'.-]+ ){{1,8}}?(?:{_DOES}) .+")
+_CLAUSE = SentencePattern(rf"(?<![\s,;])(?:[,;]|\s++[-–]+)?+\s++(?:and|but|while)\s++{_SUBJECT}|[,;]\s++{_SUBJECT}")
+_SUBJECT_AND_VERB = SentencePattern(rf"i(?:'\w+)? [\w'].*|(?:[\w'.-]+ ){{1,8}}?(?:{_DOES}) .+")
 _NOT_A_NAME = word_set(
     """
     sorry done back ready fine good great ok okay sure happy sad tired lost stuck here home new glad afraid hungry late
     busy sick ill later when if maybe in at on not so very the an from just still also please tomorrow today out off up
     """
 )
-_NOT = sentence_pattern(r"\A(i(?:'m| am)) not |\A(i) (?:don't|do not|no longer) ")
+_NOT = SentencePattern(r"\A(i(?:'m| am)) not |\A(i) (?:don't|do not|no longer) ")
 
 
 def _i(rest: str) -> str:
@@ -160,7 +160,7 @@ def _have(rest: str) -> str:
 
 # Tried in order on one clause, capitals aside; the first that fits says what kind of memory it is.
 _RULES = tuple(
-    (kind, sentence_pattern(pattern))
+    (kind, SentencePattern(pattern))
     for kind, pattern in (
         ("preference", r"i(?:'d| would) rather \S.*"),
         ("preference", _i(rf"(?:{_LIKINGS}) .+")),

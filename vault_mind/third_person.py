@@ -1,11 +1,23 @@
 """A clause that somebody said of themselves, told in the third person as a sentence of its own. Pure."""
 
 import re
+from functools import cached_property
+from typing import Any
 
 
-def sentence_pattern(text: str) -> re.Pattern[str]:
-    """Compiled as all patterns about sentences are: capitals aside, over lines."""
-    return re.compile(text, re.IGNORECASE | re.DOTALL | re.MULTILINE)
+class SentencePattern:
+    """A pattern about sentences, capitals aside and over lines; compiled when it is first used."""
+
+    def __init__(self, text: str) -> None:
+        self._text = text
+
+    @cached_property
+    def _compiled(self) -> re.Pattern[str]:
+        return re.compile(self._text, re.IGNORECASE | re.DOTALL | re.MULTILINE)
+
+    def __getattr__(self, name: str) -> Any:
+        """What a compiled pattern can do: match, search, sub and the rest."""
+        return getattr(self._compiled, name)
 
 
 def word_set(text: str) -> frozenset[str]:
@@ -49,15 +61,15 @@ _VERBS = word_set(
 _VERBS_OR_NOUNS = word_set(
     "work study play run love like cook drink dance sail walk use need help paint hike take keep grow wash sleep clean"
 )
-_FIRST_PERSON = sentence_pattern(r"\b(?:i|me|my|mine|myself|we|us|our|ours|you|your)\b")
+_FIRST_PERSON = SentencePattern(r"\b(?:i|me|my|mine|myself|we|us|our|ours|you|your)\b")
 _OTHERS = word_set("who whom whose she he they her his him")
 _FIRST = {"me": "the user", "my": "the user's", "mine": "the user's", "myself": "the user"}
 _LATER = {"me": "them", "my": "their", "mine": "theirs", "myself": "themselves"}
 _CONTRACTED = {"i": "", "i'm": "is", "i've": "has", "i'd": "would", "i'll": "will"}
 _PLURAL = {"is": "are", "has": "have"}
-_NAMING = sentence_pattern(r"\A(?:my name's|call me|i(?:'m| am) (?:called|named))\b")
-_GOT = sentence_pattern(r"\bi(?:'ve| have) got (?=(?:an?|the|my|no|some|\w+s|one|two|three|four|five|six|\d+)\b)")
-_SHORT_IS = sentence_pattern(r"(?<=\w)'s(?= (?:on|in|at|called|named|an?|\d+)\b)")
+_NAMING = SentencePattern(r"\A(?:my name's|call me|i(?:'m| am) (?:called|named))\b")
+_GOT = SentencePattern(r"\bi(?:'ve| have) got (?=(?:an?|the|my|no|some|\w+s|one|two|three|four|five|six|\d+)\b)")
+_SHORT_IS = SentencePattern(r"(?<=\w)'s(?= (?:on|in|at|called|named|an?|\d+)\b)")
 
 
 def third_person(clause: str) -> str | None:
