@@ -229,7 +229,7 @@ def test_FM_06_a_key_given_twice_is_reported_and_neither_is_dropped(vault: Vault
     assert file.read_text() == text.replace("source: user", "source: import")
 
 
-# BUG: every repetition is a warning of its own: 99,999 lines on stderr, and as many rows in the index.
+# Once: every repetition is a warning of its own: 99,999 lines on stderr, and as many rows in the index.
 def test_a_key_given_a_thousand_times_is_reported_in_a_few_words(vault: Vault, write: Write) -> None:
     """FM-06's kin: one bad file must not drown what is said of the others."""
     write("often.md", "---\n" + "kind: fact\n" * 1_000 + "---\nSaffron.\n")
@@ -311,7 +311,7 @@ def test_YT_01_what_we_write_always_parses_and_comes_back(vault: Vault, write: W
     assert hashes(vault)["hand-written.md"] == before["hand-written.md"]
 
 
-# BUG: `remember` syncs, so the index takes the owner for told, but it prints nothing of it; nobody ever does.
+# Once: `remember` syncs, so the index takes the owner for told, but it prints nothing of it; nobody ever does.
 def test_what_a_remember_meets_is_told_then_or_later(vault: Vault, write: Write, run: Run) -> None:
     """YT-01's kin: a broken file is reported once and plainly, whatever command meets it first."""
     write("broken.md", BROKEN)
@@ -321,7 +321,7 @@ def test_what_a_remember_meets_is_told_then_or_later(vault: Vault, write: Write,
     assert sum("broken.md: frontmatter: line 3" in ended.stderr for ended in said) == 1
 
 
-# BUG: what was told once is never forgotten, so a file that is mended and broken again is broken in silence.
+# Once: what was told once is never forgotten, so a file that is mended and broken again is broken in silence.
 def test_a_file_that_is_broken_again_is_told_again(vault: Vault, write: Write) -> None:
     """YT-01's kin: a report is for the file as it is, not for the name it has."""
     index, told = Index(vault), []

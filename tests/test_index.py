@@ -214,7 +214,7 @@ def test_notes_that_are_edited_again_and_again_are_found(index: Index, write: Wr
     assert len(index.search("tea", 10)) == 5
 
 
-# BUG: of more than 200 that match, tantivy's own order picks those that are scored: ties come in the order of their
+# Once: of more than 200 that match, tantivy's own order picks those that are scored: ties come in the order of their
 # postings, not of their paths, and lengths that share a byte (88 to 95 terms) count as one.
 @pytest.mark.parametrize("usual", ["tea", "tea " + "word " * 94], ids=["ties", "lengths that are nearly the same"])
 def test_the_best_are_found_among_many_that_are_nearly_as_good(index: Index, write: Write, usual: str) -> None:
@@ -239,7 +239,7 @@ def test_as_many_are_given_as_are_asked_for(index: Index, write: Write, k: int) 
     assert agrees(index, "tea", k)
 
 
-# BUG: tantivy makes room for 4 k hits at once: -k 100000000 panics, and 10**20 is an OverflowError.
+# Once: tantivy makes room for 4 k hits at once: -k 100000000 panics, and 10**20 is an OverflowError.
 @pytest.mark.parametrize("k", [10**18, 10**30])
 def test_no_number_is_too_large_to_ask_for(index: Index, write: Write, k: int) -> None:
     write("tea.md", "tea")
@@ -527,7 +527,7 @@ def test_a_new_problem_of_the_same_file_is_told(index: Index, write: Write) -> N
     assert [problem.path for problem in index.sync().news] == ["a.md"]
 
 
-# BUG: what was told stays told for ever, also when the file was mended in between.
+# Once: what was told stays told for ever, also when the file was mended in between.
 def test_a_problem_that_came_back_is_told_again(index: Index, write: Write) -> None:
     write("a.md", "---\na: [\n---\n")
     assert len(index.sync().news) == 1
@@ -613,7 +613,7 @@ def files_of(folder: Path) -> list[str]:
     return [str(file.relative_to(folder)) for file in sorted(files, key=lambda file: (file.suffix, file.name))]
 
 
-# BUG: tantivy's panics are no Exception (pyo3_runtime.PanicException), so a postings file that was cut or scribbled
+# Once: tantivy's panics are no Exception (pyo3_runtime.PanicException), so a postings file that was cut or scribbled
 # over at the wrong place ends the program: .fast, .fieldnorm, .pos and .store cut to 6 bytes always do it.
 @pytest.mark.parametrize(
     "how",
@@ -648,7 +648,7 @@ def test_no_damage_is_ever_shown(index: Index, write: Write, how: str, seed: int
     assert is_right(index)
 
 
-# BUG: only `sync` and `ranked` make a damaged index anew; memories(), grep() and pinned() hand sqlite3's error on.
+# Once: only `sync` and `ranked` make a damaged index anew; memories(), grep() and pinned() hand sqlite3's error on.
 @pytest.mark.parametrize("ask", ["memories", "grep", "pinned"])
 def test_damage_that_only_a_listing_meets_is_noticed(index: Index, write: Write, ask: str) -> None:
     write("a.md", "---\npinned: true\n---\n" + "tea and milk " * 2_000)
@@ -670,7 +670,7 @@ def test_damage_that_only_a_listing_meets_is_noticed(index: Index, write: Write,
     assert found == list(index.vault.memories())
 
 
-# BUG: the row of totals is written in a transaction of its own; a process killed before it leaves an index that raises
+# Once: the row of totals is written in a transaction of its own; a process killed before it leaves an index that raises
 # StopIteration for ever after.
 @pytest.mark.parametrize("table", ["files", "pending", "told", "totals"])
 def test_an_index_whose_making_was_interrupted_is_made_anew(index: Index, write: Write, table: str) -> None:
@@ -694,7 +694,7 @@ def test_an_index_of_another_version_is_made_anew(index: Index, write: Write, ve
     assert is_right(index)
 
 
-# BUG: nothing ties the postings to the rows, so postings that were put back (a restored or half-synced cache folder)
+# Once: nothing ties the postings to the rows, so postings that were put back (a restored or half-synced cache folder)
 # give wrong answers for ever. tantivy's number of documents beside SQLite's number of rows would show it.
 def test_postings_of_another_day_are_noticed(index: Index, write: Write, tmp_path: Path) -> None:
     write("a.md", "tea")
@@ -774,7 +774,7 @@ def test_where_no_index_can_be_made_search_works_all_the_same(made: str) -> None
     assert ended.stdout == "10\n", ended.stderr
 
 
-# BUG: only a folder that cannot be made falls back; one that exists and may not be written is a WriteFailedError.
+# Once: only a folder that cannot be made falls back; one that exists and may not be written is a WriteFailedError.
 @needs_modes
 @pytest.mark.parametrize("state", ["empty", "built", "outdated"])
 def test_where_an_index_may_not_be_changed_search_works_all_the_same(state: str) -> None:
@@ -932,7 +932,7 @@ def test_processes_that_all_come_first_make_one_index(vault: Vault) -> None:
     assert list(seen) == ["20"]
 
 
-# BUG: between `sync` and its answer another process may have dropped the files: the answer is then empty or partial,
+# Once: between `sync` and its answer another process may have dropped the files: the answer is then empty or partial,
 # or a StopIteration while totals has no row yet.
 def test_what_the_last_sync_found_is_answered_while_another_makes_the_index_anew(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
@@ -961,7 +961,7 @@ def test_an_index_that_is_made_anew_over_and_over_shows_nothing_of_it(vault: Vau
     assert list(seen) == ["20"]
 
 
-# BUG: the lock goes with the folder, so two make the index at once; their errors and empty answers reach the user.
+# Once: the lock goes with the folder, so two make the index at once; their errors and empty answers reach the user.
 @pytest.mark.parametrize("seconds", [1.0, pytest.param(20.0, marks=pytest.mark.storm)])
 @pytest.mark.parametrize("mode", ["kept", "anew"])
 def test_an_index_folder_that_is_deleted_over_and_over_shows_nothing_of_it(

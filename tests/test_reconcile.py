@@ -135,7 +135,7 @@ DIFFERENT = {
 
 # Pairs that look alike to whoever counts words: were they one fact, the one that is said later would be lost.
 LOST = {
-    # BUG: phrases are compared as a bag, so two that change places, each with its own partner, count as the same.
+    # Once: phrases are compared as a bag, so two that change places, each with its own partner, count as the same.
     "what goes with what": """
         The user lives in Ghent, not in Antwerp. | The user lives in Antwerp, not in Ghent.
         The user is allergic to cats, not to dogs. | The user is allergic to dogs, not to cats.

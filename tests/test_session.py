@@ -111,7 +111,7 @@ def test_what_belongs_to_a_session_is_made_once_and_belongs_together(vault: Vaul
     assert session.agent.mind is session.mind
     assert session.agent.journal is session.journal
     assert session.endpoint.url == ANTHROPIC
-    # BUG: `Session.environment` shows in the repr, key and all; it needs field(repr=False).
+    # Once: `Session.environment` shows in the repr, key and all; it needs field(repr=False).
     assert "sk-test" not in repr(session)
 
 

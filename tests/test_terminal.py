@@ -201,7 +201,7 @@ def test_tab_completes_commands_and_names(terminal: Terminal, vault: Vault) -> N
 def test_with_its_output_in_a_file_the_prompt_is_still_on_the_terminal(
     terminal: Terminal, vault: Vault, home: Path
 ) -> None:
-    # BUG: prompt_toolkit writes its prompt to stdout, so `chat > file` shows none and spoils the file.
+    # Once: prompt_toolkit writes its prompt to stdout, so `chat > file` shows none and spoils the file.
     terminal.type(f"{CHAT} > out.txt; echo ended $?")
     terminal.wait_for("Ctrl-D leaves")
 

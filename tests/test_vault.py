@@ -559,7 +559,7 @@ def test_a_long_word_of_any_script_makes_a_name_that_a_disk_can_hold(sentence: s
     assert vault.read(save(vault, sentence).path).body == sentence
 
 
-# BUG: what is invisible is taken out after normalising, so that what it kept apart may not be in NFC any more;
+# Once: what is invisible is taken out after normalising, so that what it kept apart may not be in NFC any more;
 # the same sentence said twice is then refused ("somebody else changed it").
 @pytest.mark.parametrize("sentence", ["a\u034f\u0301bc", "\u1100\u200d\u1161"])
 def test_a_name_is_in_one_unicode_form_although_something_invisible_was_taken_out(sentence: str, vault: Vault) -> None:
