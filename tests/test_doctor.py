@@ -140,3 +140,11 @@ def test_looking_changes_no_file(vault: Vault, write: Write, findings: Callable[
     findings()
 
     assert {path: (path.read_bytes(), path.stat().st_mtime_ns) for path in vault.root.rglob("*.md")} == before
+
+
+def test_an_exchange_that_cannot_be_read_is_named(journal: Journal, findings: Callable[[], dict[str, Finding]]) -> None:
+    waiting = journal.add(SAID)
+    waiting.file.write_text("{half", encoding="utf-8")
+
+    assert str(waiting.file) in findings()[""].what
+    assert not findings()[""].remark

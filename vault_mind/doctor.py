@@ -64,6 +64,8 @@ def _of_journal(journal: Journal) -> list[Finding]:
     if given_up:
         what = f"{len(given_up)} exchanges could not be learned from in {MOST_TRIES} tries"
         found.append(Finding("", what, f"read them and /remember what counts, then delete them: {journal.folder}"))
+    what = "an exchange in the journal cannot be read"
+    found += [Finding("", f"{what}: {file}", "look at it, then delete it") for file in journal.damaged()]
     return found
 
 

@@ -56,15 +56,12 @@ class Journal:
 
     def waiting(self, mind: str | None = None) -> list[Waiting]:
         """What is still to be learned from, oldest first; of one mind, or of all."""
-        found = []
-        for file in sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []:
-            try:
-                exchange = _exchange(json.loads(read_regular(file)[0]))
-            except (UnreadableError, ValueError, TypeError, RecursionError):
-                continue  # crossed off by another process just now, or not ours
-            if mind in (None, exchange.mind):
-                found.append(Waiting(exchange, file))
-        return found
+        read = ((file, _read(file)) for file in self._files())
+        return [Waiting(said, file) for file, said in read if said and mind in (None, said.mind)]
+
+    def damaged(self) -> list[Path]:
+        """Files that hold no exchange we can read; they are left as they are."""
+        return [file for file in self._files() if _read(file) is None and file.exists()]
 
     def cross_off(self, waiting: Waiting) -> None:
         """Take an exchange out, once it has been learned from."""
@@ -92,8 +89,18 @@ class Journal:
                 waiting.file.with_suffix(".lock").unlink(missing_ok=True)
             yield there
 
+    def _files(self) -> list[Path]:
+        return sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []
+
     def _lock(self) -> AbstractContextManager[None]:
         return locked(self.folder / ".lock", "the journal")
+
+
+def _read(file: Path) -> Exchange | None:
+    try:
+        return _exchange(json.loads(read_regular(file)[0]))
+    except (UnreadableError, ValueError, TypeError, RecursionError):
+        return None  # crossed off by another process just now, damaged, or not ours
 
 
 def _exchange(found: dict[str, object]) -> Exchange:
