@@ -20,7 +20,7 @@ from vault_mind.cli import app
 THOROUGH = int(os.environ.get("THOROUGH", "1"))  # `make storm` asks the laws of frontmatter for many more examples
 
 settings.register_profile(
-    "tests", deadline=None, max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture]
+    "tests", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 settings.load_profile("tests")
 

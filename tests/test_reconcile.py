@@ -12,6 +12,7 @@ USUAL = Settings().dedupe_threshold
 REMEMBER = 1.0  # what /remember asks for: only what is said already, word for word, is no news
 
 SAME = """
+    The user is allergic to nuts and penicillin. | The user is allergic to penicillin and nuts.
     The user lives in Ghent. | the user lives in ghent
     The user lives in Ghent. | THE USER LIVES IN GHENT
     The user lives in Ghent. | The  user\\tlives\\nin Ghent
@@ -374,3 +375,8 @@ def test_what_stands_around_a_sentence_does_not_matter(pair: tuple[str, str], en
 
     assert same(f"  {one}{end}", other, USUAL)
     assert same(one, f"{other}{end}\n", USUAL)
+
+
+@pytest.mark.xfail(strict=True, reason="known gap: a name moved into an apposition is written again, not dropped")
+def test_the_same_names_in_another_construction_are_the_same_fact() -> None:
+    assert same("The user's sister Nora lives in Oslo.", "Nora, the user's sister, lives in Oslo.", USUAL)

@@ -89,6 +89,8 @@ def same(new: str, old: str, threshold: float, language: str = "english") -> boo
     if _marks(new) != _marks(old) or _names(new) != _names(old) or _forms_differ(new, old, language):
         return False
     said, known = _phrases(new, language), _phrases(old, language)
+    if _sorted_pair(said) == _sorted_pair(known):
+        return True
     several = _names(old).total() + sum(any(c.isdigit() for c in word) for word in words(old)) > 1
     if several or {phrase[0] for phrase in said + known} & {"and", "or", "not", "but"}:
         # What belongs to what is told by the order alone.
@@ -118,6 +120,14 @@ def _phrases(text: str, language: str) -> list[tuple[str, ...]]:
             elif low not in stopwords:
                 phrases[-1] += [_ALIKE.get(term, term) for term in terms(word, language) if term not in _FILLERS]
     return [tuple(phrase) for phrase in phrases if phrase]
+
+
+def _sorted_pair(phrases: list[tuple[str, ...]]) -> list[tuple[str, ...]]:
+    """The phrases with a closing "a and b" in alphabetical order: nothing follows that could belong to one of them."""
+    if len(phrases) < 2 or len(phrases[-1]) != 2 or phrases[-1][0] != "and":
+        return phrases
+    first, second = sorted((phrases[-2][-1], phrases[-1][1]))
+    return [*phrases[:-2], (*phrases[-2][:-1], first), ("and", second)]
 
 
 def _marks(text: str) -> Counter[str]:
