@@ -1,8 +1,10 @@
 """What all tests share: a home of their own, a vault, the real command, a scripted server."""
 
 import os
+import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -16,6 +18,10 @@ from typer.testing import CliRunner
 from tests.messages_api import MessagesApi, serving
 from vault_mind import Index, Session, Vault, open_session
 from vault_mind.cli import app
+
+# A run that was started in the background ignores Ctrl-C, and so would every command that it starts.
+if threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 THOROUGH = int(os.environ.get("THOROUGH", "1"))  # `make storm` asks the laws of frontmatter for many more examples
 
