@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= auto
 
-.PHONY: check lint test storm bench
+.PHONY: check lint test storm semantic bench
 
 check: lint test
 
@@ -19,6 +19,10 @@ test: .venv/ready
 storm: .venv/ready
 	$(BIN)/pytest -n $(WORKERS) -m storm --timeout 1800
 	THOROUGH=30 $(BIN)/pytest -n $(WORKERS) tests/test_laws.py --timeout 1800
+
+semantic: .venv/ready
+	$(BIN)/pip install --quiet --editable '.[semantic,semantic-test]'
+	$(BIN)/pytest -m semantic
 
 bench: .venv/ready
 	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done

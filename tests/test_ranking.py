@@ -1,5 +1,6 @@
 """rank(memories, query, k): the formula by hand, and what small and empty vaults give."""
 
+from datetime import UTC, datetime
 from math import log
 
 import pytest
@@ -65,9 +66,9 @@ def test_a_shorter_memory_and_a_rarer_word_score_higher() -> None:
 
 
 def test_score_needs_no_more_than_counts() -> None:
-    assert score(["tea"], {"tea": 1}, {"tea": 1}, 1, 1.0) == pytest.approx(log(1 + 0.5 / 1.5))
-    assert score(["tea"], {"milk": 1}, {"tea": 0}, 1, 1.0) == 0.0
-    assert score([], {}, {}, 0, 0.0) == 0.0
+    assert score({"tea": 1.0}, {"tea": 1}, {"tea": 1}, 1, 1.0) == pytest.approx(log(1 + 0.5 / 1.5))
+    assert score({"tea": 1.0}, {"milk": 1}, {"tea": 0}, 1, 1.0) == 0.0
+    assert score({}, {}, {}, 0, 0.0) == 0.0
 
 
 # --- small and empty vaults -----------------------------------------------------------------------
@@ -151,20 +152,21 @@ def test_memories_may_come_one_by_one() -> None:
 # --- what is kept, and what is searched -----------------------------------------------------------
 
 
-def test_those_turned_away_count_in_the_statistics_but_are_not_given() -> None:
-    memories = vault_of("tea", "tea tea", "milk")
+def test_those_that_are_not_current_count_in_the_statistics_but_are_not_given() -> None:
+    memories = [*vault_of("tea", "milk"), parse("old.md", "---\nsuperseded_at: 2026-01-01\n---\ntea")]
 
-    hits = rank(memories, "tea", 5, keep=lambda memory: memory.path != "2.md")
+    hits = rank(memories, "tea", 5)
 
-    assert hits == [hit for hit in rank(memories, "tea", 5) if hit.memory.path != "2.md"]
+    assert paths(hits) == ["1.md"]
+    assert hits == [hit for hit in rank(memories, "tea", 5, past=True) if hit.memory.path != "old.md"]
 
 
-def test_those_turned_away_leave_their_place_to_the_next() -> None:
-    memories = vault_of("tea tea tea", "tea tea", "tea")
+def test_those_that_are_not_current_leave_their_place_to_the_next() -> None:
+    memories = [parse("old.md", "---\nexpires_at: 2020-01-01\n---\ntea tea tea"), *vault_of("tea")]
 
-    hits = rank(memories, "tea", 1, keep=lambda memory: memory.path == "3.md")
-
-    assert paths(hits) == ["3.md"]
+    assert paths(rank(memories, "tea", 1)) == ["1.md"]
+    assert paths(rank(memories, "tea", 1, past=True)) == ["old.md"]
+    assert paths(rank(memories, "tea", 1, now=datetime(2019, 1, 1, tzinfo=UTC))) == ["old.md"]
 
 
 @pytest.mark.parametrize("query", ["trains", "travel", "railway", "walrus", "timetable"])

@@ -83,7 +83,7 @@ class Agent:
         synced = self.index.sync()
         now = self._now()
         pinned = [memory for memory in self.index.pinned() if memory.current(now)]
-        hits = self.index.ranked(message, self._settings.top_k, keep=lambda memory: memory.current(now))
+        hits = self.index.ranked(message, self._settings.top_k, now=now)
         return Recalled(tuple(hits), tuple(pinned), synced.news)
 
     def answer(self, message: str, recalled: Recalled) -> Iterator[str]:
@@ -195,6 +195,6 @@ class Agent:
     def _twin(self, text: str, *, threshold: float) -> Memory | None:
         now = self._now()
         self._news += self.index.sync().news
-        hits = self.index.ranked(text, NEIGHBOURS, keep=lambda memory: memory.current(now))
+        hits = self.index.ranked(text, NEIGHBOURS, now=now)
         memories = (hit.memory for hit in hits)
         return twin(text, memories, threshold=threshold, language=self._settings.language)

@@ -2,33 +2,36 @@
 
 import re
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
+from itertools import chain
 
 import Stemmer
 
 from vault_mind.errors import SettingsError
+from vault_mind.stopwords import FUNCTION_WORDS
 
 MOST = 256  # terms of a query; somebody who pastes a book asks about its beginning
 LONGEST = 64  # characters of a term; what is longer is no word, and both sides are cut alike
+UNBROKEN = 1 << 16  # characters without a break that are looked at; a longer chain is nothing that people wrote
+REMEMBERED = 1 << 16  # words of a language whose terms are kept at hand
 
-# The English stopwords of the Snowball project: question words, pronouns, auxiliaries, contractions.
-STOPWORDS = {
-    "english": frozenset(
-        """
-            i me my myself we our ours ourselves you your yours yourself yourselves he him his himself she her
-            hers herself it its itself they them their theirs themselves what which who whom this that these
-            those am is are was were be been being have has had having do does did doing would should could
-            ought i'm you're he's she's it's we're they're i've you've we've they've i'd you'd he'd she'd we'd
-            they'd i'll you'll he'll she'll we'll they'll isn't aren't wasn't weren't hasn't haven't hadn't
-            doesn't don't didn't won't wouldn't shan't shouldn't can't cannot couldn't mustn't let's that's
-            who's what's here's there's when's where's why's how's a an the and but if or because as until while
-            of at by for with about against between into through during before after above below to from up down
-            in out on off over under again further then once here there when where why how all any both each few
-            more most other some such no nor not only own same so than too very
-        """.split()
-    )
-}
+STOPWORDS: Mapping[str, frozenset[str]] = {"english": frozenset(FUNCTION_WORDS["english"].split())}
+
+# What people call the languages that Snowball stems: ISO 639 codes and their own names.
+_NAMES = """
+    arabic ar ara العربية | armenian hy hye arm հայերեն | basque eu eus baq euskara | catalan ca cat català
+    | czech cs ces cze čeština česky | danish da dan dansk | dutch nl nld dut nederlands vlaams flemish
+    | english en eng | esperanto eo epo | estonian et est eesti | finnish fi fin suomi | french fr fra fre français
+    | german de deu ger deutsch | greek el ell gre ελληνικά | hindi hi hin हिन्दी | hungarian hu hun magyar
+    | indonesian id ind bahasa | irish ga gle gaeilge | italian it ita italiano | lithuanian lt lit lietuvių
+    | nepali ne nep नेपाली | norwegian no nb nn nor nob nno norsk bokmål nynorsk | persian fa fas per farsi فارسی
+    | polish pl pol polski | portuguese pt por português | romanian ro ron rum română | russian ru rus русский
+    | serbian sr srp српски srpski | sesotho st sot | spanish es spa español castellano castilian
+    | swedish sv swe svenska | tamil ta tam தமிழ் | turkish tr tur türkçe | yiddish yi yid ייִדיש
+"""
+# Languages whose words, or whose stemmer, know no diacritics: one stem serves the word with and without.
+_PLAIN = {"english", "porter", "indonesian", "sesotho", "greek", "hindi", "nepali", "tamil"}
 
 # Scripts written without spaces: Thai, Lao, Burmese, Khmer, kana, Han, Hangul (particles join its words).
 _UNSPACED = (
@@ -38,14 +41,29 @@ _UNSPACED = (
 # Vowel signs and other marks that belong to a letter although Python counts them as no part of a word.
 _MARKS = "\u0300-\u036f\u0900-\u0963\u0966-\u0dff"
 _LETTER = rf"(?:(?![{_UNSPACED}])[\w{_MARKS}])"
-# Vowels that Hebrew and Arabic are mostly written without.
-_POINTS = re.compile("[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670]")
-_RUN = re.compile(f"[{_UNSPACED}]+")
-_CHUNK = re.compile(rf"[{_UNSPACED}]+|{_LETTER}+(?:['’._-]{_LETTER}+)*[+#]*")
-_ASCII_CHUNK = re.compile(r"\w+(?:['._-]\w+)*[+#]*", re.ASCII)
-_PARTS = re.compile(rf"(?:[^\W_]|[{_MARKS}])+(?:['’](?:[^\W_]|[{_MARKS}])+)*")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
-_JOINTS = re.compile(r"[-_'’]|(?<!\d)\.|\.(?!\d)")
+# Vowels that Hebrew and Arabic are mostly written without; hyphens, joiners and directions that nobody sees.
+_UNSEEN = re.compile(
+    "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670"
+    "\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
+)
+_JOINED = r"(?:['’._&-]|(?<=\d),(?=\d{3}(?!\d)))"
+_ASCII_CHUNK = re.compile(rf"(?:(?<!\.)[#.])?\w++(?:{_JOINED}\w++)*+[+#]*+", re.ASCII)
+_GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
+_POSSESSIVE = re.compile(r"['’][sS](?![^\W_])")
+_PART = rf"(?:[^\W_]++|[{_MARKS}])++"
+_PARTS = re.compile(rf"{_PART}(?:['’]{_PART})*")
+_HUMPS = re.compile(
+    r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+    r"|(?<=[A-Za-z]{2})(?=\d)|(?<=\d)(?=[A-Za-z]{2})(?!(?:st|nd|rd|th)(?![A-Za-z]))|(?<=(?<![^\W_])[vV])(?=\d)"
+)
+_JOINTS = re.compile(r"[-_'’&]|(?<!\d)\.|\.(?!\d)")
+_NUMBERED = (
+    re.compile(r"v?((\d+\.\d+)(?:\.\d+)*)"),
+    re.compile(r"([^\W\d_]{2,})\d+$"),
+    re.compile(r"(\d+)(?:st|nd|rd|th)$"),
+)
+# Accents; that of й makes a letter of its own, which endings have.
+_ACCENTS = re.compile("(?<!и)\u0306|[\u0300-\u0305\u0307-\u036f\u0653-\u0655]")
 # Letters that carry their stroke or ligature inside and so do not come apart under NFKD.
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i", "ħ": "h"})
 
@@ -53,24 +71,29 @@ _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th"
 def terms(text: str, language: str = "english") -> list[str]:
     """The terms of `text`, in its order, stopwords included; never raises on any text.
 
-    Words are NFKC-normalised, case- and diacritic-folded and Snowball-stemmed; compounds
-    (`max_retry_count`, `BilgePump`, `PMP-204`) give their parts and the whole; scripts without
-    spaces give bigrams. Raises SettingsError for a language that Snowball does not know.
+    Words are NFKC-normalised, Snowball-stemmed, and case- and diacritic-folded; compounds
+    (`max_retry_count`, `BilgePump`, `PMP-204`, `v2.10.1`) give their parts and the whole; scripts
+    without spaces give bigrams. Raises SettingsError for a language that Snowball does not know.
     """
-    return [term for chunk in _chunks(text) for term in _chunk_terms(chunk, language)]
+    return list(chain.from_iterable(map(_table(language).__getitem__, _chunks(text))))
 
 
-def query_terms(text: str, language: str = "english") -> list[str]:
-    """The distinct terms of a query, stopwords left out unless nothing else is left."""
-    stopwords = STOPWORDS.get(language, frozenset())
+def query_terms(text: str, language: str = "english", also: Sequence[str] = ()) -> list[str]:
+    """The distinct terms of a query, stopwords left out unless nothing else is left.
+
+    `also` names the other languages that memories of the vault are in: a word is then given as each
+    of them stems it, and the stopwords are those of the language that most of the query's are of.
+    """
+    spoken = dict.fromkeys((language, *also))
     chunks = list(_chunks(text))
-    telling = [chunk for chunk in chunks if _folded(chunk).replace("’", "'") not in stopwords]
-    return list(dict.fromkeys(term for chunk in telling or chunks for term in _chunk_terms(chunk, language)))[:MOST]
+    telling = min(([c for c in chunks if not _is_stopword(c, one)] for one in spoken), key=len) or chunks
+    found = (term for chunk in telling for one in spoken for term in _asked(chunk, one))
+    return list(dict.fromkeys(found))[:MOST]
 
 
 def words(text: str) -> list[str]:
     """The words of `text` as they were written, compounds whole, punctuation left out."""
-    return list(_chunks(text))
+    return [chunk.lstrip("#.") for chunk in _chunks(text)]
 
 
 def languages() -> list[str]:
@@ -78,37 +101,148 @@ def languages() -> list[str]:
     return [str(name) for name in Stemmer.algorithms()]
 
 
-def _chunks(text: str) -> Iterator[str]:
+def language_named(text: str) -> str | None:
+    """Snowball's name of the language that `de`, `de-AT`, `deu`, `German` or `Deutsch` means; None when unknown."""
+    known = _named()
+    name = _folded(text.strip())
+    tries = (name, *(re.split("[-_.@]", word)[0] for word in reversed(name.split())))
+    return next((known[one] for one in tries if one in known), None)
+
+
+@lru_cache(maxsize=64)
+def stopwords(language: str) -> frozenset[str]:
+    """The stopwords of a language, folded as terms are; none for one that has no list."""
+    return frozenset(map(_folded, FUNCTION_WORDS.get(language, "").split()))
+
+
+@lru_cache(maxsize=1)
+def _named() -> dict[str, str]:
+    rows = [row.split() for row in _NAMES.split("|")]
+    return {name: name for name in languages()} | {_folded(name): row[0] for row in rows for name in row}
+
+
+def _chunks(text: str) -> Iterable[str]:
     if text.isascii():
-        return iter(_ASCII_CHUNK.findall(text))
-    return iter(_CHUNK.findall(_POINTS.sub("", unicodedata.normalize("NFKC", text))))
+        return _ASCII_CHUNK.findall(text)
+    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text))
+    return _any_chunk().findall(plain.replace("ʼ", "'").replace("‐", "-"))
 
 
-@lru_cache(maxsize=1 << 16)
-def _chunk_terms(chunk: str, language: str) -> tuple[str, ...]:
-    if _RUN.match(chunk):
-        run = chunk[: 1 << 16]
-        return (*run, *(run[i : i + 2] for i in range(len(run) - 1)))
-    parts = [piece for part in _PARTS.findall(chunk) for piece in _CAMEL.split(part)]
-    found = [_stemmed(_folded(part), language) for part in parts]
-    whole = _folded(_JOINTS.sub("", chunk))[:LONGEST]
-    if len(parts) > 1 or chunk[-1] in "+#":
-        found.append(_stemmed(whole, language) if whole.isalnum() else whole)
-    return tuple(term for term in found if term)
+@lru_cache(maxsize=1)
+def _any_chunk() -> re.Pattern[str]:
+    """Takes milliseconds to compile, which plain ASCII need not wait for."""
+    return re.compile(rf"[{_UNSPACED}]+|(?:(?<!\.)[#.])?{_LETTER}++(?:{_JOINED}{_LETTER}++)*+[+#]*+")
+
+
+@lru_cache(maxsize=1)
+def _unspaced() -> re.Pattern[str]:
+    return re.compile(f"[{_UNSPACED}]")
+
+
+def _is_run(chunk: str) -> bool:
+    """Whether it is of a script without spaces: no chunk is of both kinds."""
+    return chunk[0] >= "\u0e00" and bool(_unspaced().match(chunk))
+
+
+def _is_stopword(chunk: str, language: str) -> bool:
+    """Whether it is one, or is made of nothing else by apostrophes (`qu'il`, `c'est`)."""
+    known = stopwords(language)
+    word = _folded(chunk.lstrip("#."))
+    return word in known or ("'" in word and all(part in known for part in word.split("'")))
+
+
+class _Table(dict[str, tuple[str, ...]]):
+    """The terms of each word in one language, worked out when the word is first met."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+        _stemmer(language)  # an unknown one is told at once, whatever the text
+
+    def __missing__(self, chunk: str) -> tuple[str, ...]:
+        found = tuple(filter(None, _chunk_terms(chunk, self._language)))
+        if len(self) >= REMEMBERED:
+            self.clear()
+        if len(chunk) <= LONGEST:
+            self[chunk] = found
+        return found
+
+
+@lru_cache(maxsize=64)
+def _table(language: str) -> _Table:
+    return _Table(language)
+
+
+def _chunk_terms(chunk: str, language: str) -> Iterable[str]:
+    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):  # nine words in ten
+        return _stemmed(chunk[:LONGEST], language)
+    chunk = chunk[:UNBROKEN]
+    if _is_run(chunk):
+        return _run_terms(chunk)
+    plain = _POSSESSIVE.sub("", _GROUPED.sub("", chunk.lstrip("#.")))
+    pieces = [_pieces(part) for part in _PARTS.findall(plain)]
+    found = [stem for parts in pieces for part in parts for stem in _stems(part, language)]
+    if len(pieces) > 1:  # the `MP3` of `MP3-player`
+        found += [stem for parts in pieces if len(parts) > 1 for stem in _stems("".join(parts), language)]
+    if sum(map(len, pieces)) > 1 or plain[-1] in "+#" or plain[0].isdigit():
+        found += [term for term in _wholes(plain, language) if term not in found]
+    if chunk[0] == "." or (chunk[0] == "#" and plain[0].isdigit()):  # `.NET`, `#123`; but #tea is tea
+        found.append(chunk[0] + _folded(plain)[:LONGEST])
+    return found
+
+
+def _run_terms(run: str) -> list[str]:
+    """The characters, since Han and Hangul have words of one, and their pairs."""
+    return [*run, *(run[i : i + 2] for i in range(len(run) - 1))]
+
+
+def _asked(chunk: str, language: str) -> Iterable[str]:
+    """What a query asks of a word: of kana, and of the letters of Thai and its like, nothing but pairs."""
+    found = _table(language)[chunk]
+    if len(chunk) > 1 and _is_run(chunk):
+        return [term for term in found if len(term) > 1 or term > "\u30ff"]
+    return found
+
+
+def _pieces(part: str) -> list[str]:
+    return _HUMPS.split(part) if len(part) <= LONGEST else [part]
+
+
+def _wholes(compound: str, language: str) -> Iterator[str]:
+    """A compound in one word; of `v2.10.1` also `2.10.1` and `2.10`, of `iPhone15` also `iphone`, of `7th` the 7."""
+    joined = _JOINTS.sub("", compound)
+    whole = _folded(joined)[:LONGEST]
+    yield from _stems(joined, language) if whole.isalnum() else [whole]
+    for forms in filter(None, (pattern.match(whole) for pattern in _NUMBERED)):
+        yield from (
+            stem for form in dict.fromkeys(forms.groups()) if form != whole for stem in _stemmed(form, language)
+        )
+
+
+def _stems(word: str, language: str) -> Iterator[str]:
+    """The stem of what stands behind an apostrophe (`l'amour`, `O'Brien`), and of the word without any."""
+    head, *tails = word.replace("’", "'").split("'")
+    for one in (*(tail for tail in tails if len(tail) > 2), head + "".join(tails)):
+        yield from _stemmed(one[:LONGEST], language)
+
+
+def _stemmed(word: str, language: str) -> Iterable[str]:
+    """The stem, folded; where accents tell the stemmer something, also that of the word without them."""
+    stem = _stemmer(language).stemWord
+    bare = str(stem(_folded(word)))
+    if language in _PLAIN or word.isascii():
+        return (bare,)
+    return dict.fromkeys((_folded(stem(unicodedata.normalize("NFC", word.casefold()))), bare))
 
 
 def _folded(text: str) -> str:
     if text.isascii():
         return text.lower()
-    bare = "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not "\u0300" <= c <= "\u036f")
-    return unicodedata.normalize("NFC", bare.replace("’", "'")).translate(_LETTERS)
+    apart = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return unicodedata.normalize("NFC", apart.replace("’", "'")).translate(_LETTERS)
 
 
-def _stemmed(word: str, language: str) -> str:
-    return str(_stemmer(language).stemWord(word[:LONGEST]))
-
-
-@lru_cache(maxsize=8)
+@lru_cache(maxsize=64)
 def _stemmer(language: str) -> Stemmer.Stemmer:
     try:
         return Stemmer.Stemmer(language)

@@ -7,7 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -24,6 +24,7 @@ from vault_mind.doctor import examine
 from vault_mind.errors import EditorError, SettingsError, VaultMindError, WriteFailedError
 from vault_mind.index import Progress
 from vault_mind.memory import Memory, moment
+from vault_mind.query import parse
 from vault_mind.regex import Pattern
 from vault_mind.session import Session, open_session
 from vault_mind.stats import count
@@ -207,7 +208,7 @@ def search(
     session = _open(ctx, vault)
     _sync(session)
     now = _now()
-    hits = session.index.ranked(" ".join(query), k, keep=lambda memory: everything or memory.current(now))
+    hits = session.index.ranked(parse(" ".join(query), now), k, past=everything, now=now)
     if json:
         _print_json([render.hit_data(hit) for hit in hits])
     elif paths:
@@ -222,30 +223,63 @@ def search(
 @app.command(epilog="Example: vault-mind grep -i 'birthday|anniversary'")
 def grep(
     ctx: typer.Context,
-    pattern: Annotated[str, typer.Argument(help="A regex in RE2's syntax: no look-around, no back-references.")],
+    pattern: Annotated[
+        str | None,
+        typer.Argument(
+            metavar="PATTERN", help="A regex in RE2's syntax: no look-around, no back-references.", show_default=False
+        ),
+    ] = None,
     vault: VaultOption = None,
+    patterns: Annotated[
+        list[str] | None, typer.Option("--regexp", "-e", help="A pattern in PATTERN's place; of several any may match.")
+    ] = None,
     ignore_case: Annotated[bool, typer.Option("--ignore-case", "-i", help="Capitals do not matter.")] = False,
+    smart_case: Annotated[
+        bool, typer.Option("--smart-case", "-S", help="Capitals matter only when PATTERN has one.")
+    ] = False,
     word: Annotated[bool, typer.Option("--word-regexp", "-w", help="Match whole words only.")] = False,
     fixed: Annotated[bool, typer.Option("--fixed-strings", "-F", help="PATTERN is plain text.")] = False,
+    multiline: Annotated[bool, typer.Option("--multiline", "-U", help="A match may span lines.")] = False,
+    invert: Annotated[bool, typer.Option("--invert-match", "-v", help="The lines that do not match.")] = False,
     paths: Annotated[bool, typer.Option("--files-with-matches", "-l", help="Print paths only.")] = False,
-    json: JsonFlag = False,
+    counts: Annotated[bool, typer.Option("--count", "-c", help="Print how many lines match, with -o matches.")] = False,
+    only: Annotated[bool, typer.Option("--only-matching", "-o", help="Print what matched, a match a line.")] = False,
+    around: Annotated[
+        int | None, typer.Option("--context", "-C", help="So many lines around each, too.", min=0, show_default=False)
+    ] = None,
+    before: Annotated[
+        int | None, typer.Option("--before-context", "-B", help="Or before each.", min=0, show_default=False)
+    ] = None,
+    after: Annotated[
+        int | None, typer.Option("--after-context", "-A", help="Or after each.", min=0, show_default=False)
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, an object a line: path, line, text, spans; with -c path, count.")
+    ] = False,
 ) -> None:
     """Show the lines that match a regex, as path:line:text; exit 1 when none does."""
-    session = _open(ctx, vault)
-    compiled = Pattern(pattern, ignore_case=ignore_case, word=word, fixed=fixed)
+    if (pattern is None) == (not patterns):
+        raise typer.BadParameter("give it, or -e once or more", param_hint="PATTERN")
+    if paths and counts:
+        raise typer.BadParameter("it and -l are two answers; ask for one", param_hint="-c")
+    session, out = _open(ctx, vault), console()
+    compiled = Pattern(
+        patterns or [pattern or ""],
+        ignore_case=ignore_case,
+        smart_case=smart_case,
+        word=word,
+        fixed=fixed,
+        multiline=multiline,
+        invert=invert,
+        most=1 if paths else None,
+        spans=json or only or out.is_terminal,
+    )
+    sides = [side if side is not None else around or 0 for side in (before, after)]
+    view = render.GrepView(paths, counts, only and not invert, *sides)
     _sync(session)
-    out, found = console(), []
-    for memory, lines in session.index.grepped(compiled):
-        found.append(memory)
-        if json:
-            for line in lines:
-                data = {"path": memory.path, "line": line.number, "text": line.text, "spans": line.spans}
-                _print_json(data, indent=None)
-        elif not paths:
-            repl.put(out, render.grep_lines(memory, lines))
-    if paths and not json:
-        repl.put(out, render.memories(found, long=False))
-    if not found:
+    found = session.index.grepped(compiled)
+    shown = _json_lines(out, render.grep_data(found, view)) if json else render.grep(found, view)
+    if not _put_pieces(out, shown):
         raise typer.Exit(NO_MATCH)
 
 
@@ -451,6 +485,23 @@ def _print_json(value: object, *, indent: int | None = 2) -> None:
     out = console()
     text = render.to_json(value, indent=indent, ascii_only="utf" not in out.encoding.lower())
     repl.put(out, Text(f"{text}\n"))
+
+
+def _json_lines(out: Console, data: Iterable[object]) -> Iterator[list[render.Piece]]:
+    ascii_only = "utf" not in out.encoding.lower()
+    return ([(render.to_json(each, indent=None, ascii_only=ascii_only) + "\n", "")] for each in data)
+
+
+def _put_pieces(out: Console, shown: Iterable[Sequence[render.Piece]]) -> bool:
+    """Print each as it comes; whether there was any."""
+    terminal, file, some = out.is_terminal, out.file, False
+    for pieces in shown:
+        some = True
+        if terminal:
+            repl.put(out, Text.assemble(*pieces))
+        else:
+            file.write("".join(text for text, _ in pieces))
+    return some
 
 
 def _moment(name: str, text: str) -> datetime:

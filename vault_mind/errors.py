@@ -110,6 +110,13 @@ class BadPatternError(VaultMindError):
         super().__init__(f"bad pattern {pattern!r}: {why}{at}")
 
 
+class QueryError(VaultMindError):
+    """An operator of a query whose value makes no sense."""
+
+    def __init__(self, clause: str, why: str) -> None:
+        super().__init__(f"{_told(clause)}: {why}")
+
+
 class EditorError(VaultMindError):
     """The editor could not be started or ended in an error."""
 
@@ -126,3 +133,14 @@ class ModelError(VaultMindError):
         self.why = why
         self.answered = answered
         super().__init__(f"{why}. {advice}" if advice else why)
+
+
+class EmbeddingError(VaultMindError):
+    """No vectors could be had; `of_text`: because of what was sent, so that other texts may still pass."""
+
+    exit_code = 3
+
+    def __init__(self, why: str, advice: str, *, of_text: bool = False) -> None:
+        self.why = why
+        self.of_text = of_text
+        super().__init__(f"{why}. {advice}")

@@ -13,6 +13,11 @@ TEMPORARY = ".vault-mind-"
 LARGEST = 2 * 1024 * 1024  # bytes of one file that are read; a memory is a sentence, a long note some kilobytes
 
 
+# O_NONBLOCK: opening a pipe must not wait for its writer. Windows has none of these but the last.
+_READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
 def _umask() -> int:
     mask = os.umask(0o077)  # it can only be read by setting it
     os.umask(mask)
@@ -22,24 +27,35 @@ def _umask() -> int:
 UMASK = _umask()
 
 
-def read_regular(path: Path, limit: int | None = LARGEST) -> tuple[bytes, os.stat_result]:
+def read_regular(path: Path, limit: int | None = LARGEST, *, folder: int | None = None) -> tuple[bytes, os.stat_result]:
     """At most `limit` + 1 bytes (None: all) of the regular file at `path`, and the open file's status.
 
-    A pipe, device or folder of that name is never waited for. Raises UnreadableError.
+    A pipe, device or folder of that name is never waited for. With `folder`, an open one, `path` is a
+    name in it and no link. Raises UnreadableError.
     """
     try:
-        # O_NONBLOCK: opening a pipe must not wait for its writer. Windows has neither flag.
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        handle = os.open(path, _READING if folder is None else _READING | _NO_LINK, dir_fd=folder)
         try:
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise UnreadableError(str(path), "it is not a regular file")
-            with os.fdopen(handle, "rb", closefd=False) as file:
-                return file.read(-1 if limit is None else limit + 1), status
+            return _contents(handle, status.st_size, limit), status
         finally:
             os.close(handle)
     except OSError as error:
         raise UnreadableError(str(path), (error.strerror or str(error)).lower()) from error
+
+
+def _contents(handle: int, size: int, limit: int | None) -> bytes:
+    whole, left = b"", -1 if limit is None else limit + 1
+    while left:
+        most = max(size + 1 - len(whole), 1 << 16)
+        piece = os.read(handle, most if left < 0 else min(most, left))
+        if not piece:
+            break
+        whole = whole + piece if whole else piece
+        left -= len(piece) if left > 0 else 0
+    return whole
 
 
 def write_whole(path: Path, data: bytes, *, expected: bytes | None) -> None:

@@ -1,43 +1,55 @@
 """The index: brought up to date with the files before every search, and thrown away at any time.
 
-`sync` compares each file's status with what was indexed. tantivy proposes the best candidates;
-their scores are then computed by `ranking.score` from exact statistics, so that the index and the
-reference agree.
+`sync` compares each folder's listing with the one that was indexed. tantivy ranks, over terms that were
+analysed here; the second look at its best, and what a query asks of a memory, are `ranking`'s and `query`'s
+own, so that the index and the reference agree.
 """
 
 import logging
+import marshal
 import time
-from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
 from hashlib import blake2b
+from itertools import islice
+from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
-from vault_mind.analysis import query_terms, terms
+from vault_mind.analysis import terms, words
+from vault_mind.columns import ABSENT, CURRENT, SUPERSEDED
 from vault_mind.config import cache_folder
-from vault_mind.errors import MemoryNotFoundError, PathRefusedError, UnreadableError, WriteFailedError
-from vault_mind.memory import Memory, parse
+from vault_mind.errors import MemoryNotFoundError, VaultMindError, WriteFailedError
+from vault_mind.memory import Memory
 from vault_mind.postings import DamagedError, Postings, Row
-from vault_mind.ranking import Hit, score
+from vault_mind.query import Query, folded, holds, plain
+from vault_mind.ranking import (
+    CANDIDATES,
+    LINKERS,
+    Asked,
+    Hit,
+    ideal,
+    searched_terms,
+    second_look,
+    visible,
+    weighed,
+)
 from vault_mind.regex import Line, Pattern
-from vault_mind.vault import Problem, Status, Vault, Walk
+from vault_mind.vault import Entry, Problem, Status, Vault, Walk
 
 RACY = 2_000_000_000  # ns; a file that was this young when read may have changed within one tick of its clock
-CANDIDATES = 200  # memories that tantivy proposes and that are then scored exactly
-ROUNDING = 1.13  # tantivy keeps a length in one byte; so far its score may be off
 TRIES = 20  # times that a damaged index is made anew before we give up
-BATCH = 2_000  # files between two commits of a long sync, which may be interrupted
+BATCH = 10_000  # files between two commits of a long sync, which may be interrupted
+BATCH_BYTES = 32 * 2**20  # bytes of texts, likewise
+TIES = 4_096  # memories with the very same score that are put in order by path
+FEW = 2_000  # numbers that tantivy is told to look among; among more, its best are looked through
 
 log = logging.getLogger(__name__)
 
 T = TypeVar("T")
-Keep = Callable[[Memory], bool]
 Progress = Callable[[int, int], None]
-
-
-def _every(_: Memory) -> bool:
-    return True
+Scores = list[tuple[int, float]]
 
 
 @dataclass(frozen=True)
@@ -47,6 +59,20 @@ class Synced:
     changed: int
     gone: int
     news: tuple[Problem, ...]
+
+
+@dataclass
+class _Work:
+    """A sync under way: what has been read and is not yet stored."""
+
+    told: set[tuple[str, str]]
+    problems: list[Problem]
+    changed: int = 0
+    new: list[Row] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+    listings: dict[str, bytes | None] = field(default_factory=dict)
+    size: int = 0
+    last: int = 0
 
 
 class Index:
@@ -62,15 +88,17 @@ class Index:
         """Where it lives."""
         return self._postings.folder
 
-    def search(self, query: str, k: int, *, keep: Keep = _every) -> list[Hit]:
-        """Sync, then the `k` memories that best match any term of `query`, as `ranking.rank` gives them."""
+    def search(self, query: str | Query, k: int, *, past: bool = False, now: datetime | None = None) -> list[Hit]:
+        """Sync, then the `k` memories that best match `query`, as `ranking.rank` gives them."""
         self.sync()
-        return self.ranked(query, k, keep=keep)
+        return self.ranked(query, k, past=past, now=now)
 
-    def ranked(self, query: str, k: int, *, keep: Keep = _every) -> list[Hit]:
+    def ranked(self, query: str | Query, k: int, *, past: bool = False, now: datetime | None = None) -> list[Hit]:
         """As `search`, of what the last sync found."""
-        wanted = query_terms(query, self._language)
-        return self._mended(lambda: self._ranked(wanted, k, keep))
+        read = plain(query) if isinstance(query, str) else query
+        moment = now or datetime.now().astimezone()
+        ask = self._ranked if read.ranks else self._listed
+        return self._mended(lambda: ask(read, max(k, 0), moment, past=past)) if k > 0 else []
 
     def grep(self, pattern: Pattern) -> Iterator[tuple[Memory, list[Line]]]:
         """Sync, then every memory with lines that match `pattern`, by path."""
@@ -79,20 +107,17 @@ class Index:
 
     def grepped(self, pattern: Pattern) -> Iterator[tuple[Memory, list[Line]]]:
         """As `grep`, of what the last sync found."""
-        for memory in self.memories():
+        for memory in sorted(self._mended(lambda: self._candidates(pattern)), key=lambda memory: memory.path):
             if lines := list(pattern.lines(memory.text.removeprefix("\ufeff"))):
                 yield memory, lines
 
     def memories(self) -> Iterator[Memory]:
         """Every memory that the last sync found, by path."""
-        rows = self._mended(lambda: list(self._postings.rows("SELECT path, text, fault FROM files ORDER BY path")))
-        return (parse(path, text, fault) for path, text, fault in rows)
+        return iter(self._selected("ORDER BY path"))
 
     def pinned(self) -> list[Memory]:
         """The pinned memories that the last sync found, by path."""
-        statement = "SELECT path, text, fault FROM files WHERE pinned ORDER BY path"
-        rows = self._mended(lambda: list(self._postings.rows(statement)))
-        return [parse(path, text, fault) for path, text, fault in rows]
+        return self._selected("WHERE pinned ORDER BY path")
 
     def sync(self, progress: Progress | None = None) -> Synced:
         """Bring the index up to date with the files; `progress(done, of)` is called as it goes."""
@@ -116,6 +141,10 @@ class Index:
         """Let go of the files; the next call opens them again."""
         self._postings.close()
 
+    def _selected(self, clauses: str) -> list[Memory]:
+        statement = f"SELECT path, fault, start, size FROM files {clauses}"  # noqa: S608  # our own words
+        return self._mended(lambda: list(self._postings.memories(statement)))
+
     def _mended(self, use: Callable[[], T]) -> T:
         """What `use` gives; over damaged files they are made anew and it is tried again."""
         for _ in range(TRIES):
@@ -133,104 +162,302 @@ class Index:
                 why = str(error)
         raise WriteFailedError(str(self.folder), f"the index cannot be made: {why}")
 
+    # --- sync -----------------------------------------------------------------------------------------------------
+
     def _sync(self, progress: Progress | None) -> Synced:
         self._postings.refresh()
         walk = self.vault.walk()
-        changed, gone = self._difference(walk)
         told = self._postings.told()
-        pending = list(self._postings.rows("SELECT 1 FROM pending LIMIT 1"))
-        if not (changed or gone or pending or self._holding(told, walk, (), ()) != told):
+        quiet = not self._differing(walk) and not list(self._postings.rows("SELECT 1 FROM pending LIMIT 1"))
+        if quiet and _holding(told, walk, (), ()) == told:
             return Synced(0, 0, ())
         with self._postings.alone():
+            self._postings.refresh()
+            if self._postings.wasteful():
+                self._postings.renew()
             self._postings.clear_pending()
-            walk = self.vault.walk()
-            changed, gone = self._difference(walk)
-            problems = list(walk.problems)
-            self._postings.store([], [], gone)
-            for start in range(0, len(changed), BATCH):
-                self._take_in(changed[start : start + BATCH], problems)
-                if progress:
-                    progress(min(start + BATCH, len(changed)), len(changed))
-            told = self._postings.told()
-            news = [problem for problem in problems if (problem.path, problem.what) not in told]
-            self._postings.tell(self._holding(told, walk, changed, problems))
-        return Synced(len(changed), len(gone), tuple(news))
+            return self._taken_in(self.vault.walk(), progress)
 
-    def _holding(
-        self, told: set[tuple[str, str]], walk: Walk, changed: Sequence[str], problems: Sequence[Problem]
-    ) -> set[tuple[str, str]]:
-        """The problems that hold now: of the walk, of what was read, and those told before of other files."""
-        read = set(changed)
-        before = {(path, what) for path, what in told if path in walk.files and path not in read}
-        return before | _pairs(problems) | _pairs(walk.problems)
+    def _differing(self, walk: Walk) -> dict[str, tuple[list[Entry], list[Entry]]]:
+        """The folders that are not as they were indexed: what is listed now and what was listed then."""
+        known = self._postings.listings()
+        differing = {
+            folder: (listing, _unpacked(known.get(folder)))
+            for folder, listing in walk.listings.items()
+            if known.get(folder) != _packed(listing)
+        }
+        return differing | {folder: ([], _unpacked(known[folder])) for folder in known if folder not in walk.listings}
 
-    def _difference(self, walk: Walk) -> tuple[list[str], list[int]]:
-        """Paths that are new or look changed, and the numbers of rows whose file is gone."""
-        known: dict[str, Status | None] = {}
-        gone = []
-        rows = self._postings.rows("SELECT id, path, racy, mtime, ctime, size, inode FROM files")
-        for number, path, racy, *status in rows:
-            known[path] = None if racy else Status(*status)
-            if path not in walk.files:
-                gone.append(number)
-        return [path for path, status in walk.files.items() if known.get(path) != status], gone
+    def _taken_in(self, walk: Walk, progress: Progress | None) -> Synced:
+        """Read what differs and store it, in batches that each leave the index sound."""
+        plan = {folder: _difference(*pair) for folder, pair in self._differing(walk).items()}
+        of = sum(len(changed) for changed, _, _ in plan.values())
+        work = _Work(self._postings.told(), list(walk.problems), last=self._last())
+        read: set[str] = set()
+        departed = 0
+        for folder, (changed, kept, gone) in plan.items():
+            departed += len(gone)
+            known = self._known([folder + name for name in (*changed, *gone)])
+            work.gone += [known[folder + name][0] for name in gone if folder + name in known]
+            for start in range(0, max(len(changed), 1), BATCH):
+                part = changed[start : start + BATCH]
+                self._read(folder, part, known, kept, work)
+                read.update(folder + name for name in part)
+                work.listings[folder] = (
+                    _packed(_in_order(walk.listings[folder], kept)) if folder in walk.listings else None
+                )
+                self._flush(work, least=start + BATCH < len(changed))
+                if progress and changed:
+                    progress(len(read), of)
+        self._flush(work, least=True)
+        self._postings.sweep(lambda memory: searched_terms(memory, self._language))
+        news = [problem for problem in work.problems if (problem.path, problem.what) not in work.told]
+        self._postings.tell(_holding(work.told, walk, read, work.problems))
+        return Synced(work.changed, departed, tuple(news))
 
-    def _take_in(self, paths: Sequence[str], problems: list[Problem]) -> None:
-        """Read `paths` and store what is in them; what cannot be read leaves the index and joins `problems`."""
-        known = {path: (number, digest) for path, number, digest in self._known(paths)}
-        last = max((number for (number,) in self._postings.rows("SELECT max(id) FROM files") if number), default=0)
-        new: list[Row] = []
-        touched: list[Row] = []
-        gone: list[int] = []
-        for path in paths:
+    def _read(
+        self,
+        folder: str,
+        names: Sequence[str],
+        known: Mapping[str, tuple[int, bytes]],
+        kept: dict[str, Entry],
+        work: _Work,
+    ) -> None:
+        """Read `names`; what cannot be read leaves the index and joins the problems, and is looked at again."""
+        for name, (path, found, status) in zip(names, self.vault.read_listed(folder, names), strict=True):
             number, digest = known.get(path, (0, b""))
-            try:
-                memory, status = self.vault.read_with_status(path)
-            except (UnreadableError, PathRefusedError, MemoryNotFoundError) as error:
-                if not isinstance(error, MemoryNotFoundError):  # that one was deleted a moment ago
-                    problems.append(Problem(path, str(error).removeprefix(f"{path}: ")))
-                gone += [number] if number else []
+            if isinstance(found, VaultMindError):
+                if not isinstance(found, MemoryNotFoundError):  # that one was deleted a moment ago
+                    work.problems.append(Problem(path, str(found).removeprefix(f"{path}: ")))
+                    kept[name] = (name, *status)
+                work.gone += [number] if number else []
                 continue
-            problems += [Problem(path, warning) for warning in memory.warnings]
-            if not number:
-                number = last = last + 1
-            row = self._row(number, memory, status, digest)
-            (touched if row.hash == digest else new).append(row)
-        self._postings.store(new, touched, gone)
+            kept[name] = (name, 0, 0, 0, 0) if _is_racy(status) else (name, *status)
+            work.problems += [Problem(path, warning) for warning in found.warnings]
+            work.changed += 1
+            fresh = blake2b(f"{found.fault or ''}\0{found.text}".encode("utf-8", "replace"), digest_size=16).digest()
+            if fresh != digest:
+                if not number:
+                    work.last += 1
+                    number = work.last
+                work.new.append(Row(number, found, fresh, searched_terms(found, self._language)))
+                work.size += len(found.text)
 
-    def _known(self, paths: Sequence[str]) -> Iterator[tuple[str, int, bytes]]:
+    def _flush(self, work: _Work, *, least: bool) -> None:
+        """Store what has been read, when it is much or has to be."""
+        if least or len(work.new) >= BATCH or work.size >= BATCH_BYTES:
+            self._postings.store(work.new, work.gone, work.listings)
+            work.new, work.gone, work.listings, work.size = [], [], {}, 0
+
+    def _last(self) -> int:
+        return next((number for (number,) in self._postings.rows("SELECT max(id) FROM files") if number), 0)
+
+    def _known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
+        """Of each of `paths` that is indexed its number and the hash of what was read."""
+        found = {}
         for start in range(0, len(paths), 500):  # SQLite bounds the variables of a statement
             part = paths[start : start + 500]
             marks = ",".join("?" * len(part))
             statement = f"SELECT path, id, hash FROM files WHERE path IN ({marks})"  # noqa: S608  # question marks only
-            yield from self._postings.rows(statement, part)
+            found.update({path: (number, digest) for path, number, digest in self._postings.rows(statement, part)})
+        return found
 
-    def _row(self, number: int, memory: Memory, status: Status, digest: bytes) -> Row:
-        now = time.time_ns()
-        racy = status.ctime > now - RACY or abs(now - status.mtime) < RACY
-        found = blake2b(f"{memory.fault or ''}\0{memory.text}".encode(), digest_size=16).digest()
-        held = terms(memory.searched, self._language) if found != digest else []
-        columns = (status.mtime, status.ctime, status.size, status.inode, racy)
-        return Row(number, memory.path, columns, found, memory.text, memory.fault, held, memory.pinned)
+    # --- search ---------------------------------------------------------------------------------------------------
 
-    def _ranked(self, wanted: Sequence[str], k: int, keep: Keep) -> list[Hit]:
-        limit = max(CANDIDATES, 4 * k)
+    def _ranked(self, query: Query, k: int, now: datetime, *, past: bool) -> list[Hit]:
+        postings = self._postings
+        asked = weighed(query.words, self._language, postings.languages(), postings, now)
+        sieve = _Sieve(postings, query, now, self._language, past=past, allowed=self._allowed(query))
+        own = self._best(asked, query, k, sieve)
+        links = postings.linked([number for number, _ in own[:LINKERS]])
+        final = second_look(own, postings.columns.beside, links)
+        most = ideal(asked, postings.frequency, postings.totals.memories)
+        known = {number for number, _ in own}
+        best = self._first(sorted(final.items(), key=itemgetter(1), reverse=True), k, known, sieve)
+        return [Hit(memory, value, value / most) for memory, value in best]
+
+    def _first(self, ordered: Scores, k: int, known: Collection[int], sieve: "_Sieve") -> list[tuple[Memory, float]]:
+        """The first `k` of `ordered`, ties by path; those that are not `known` to pass are asked for."""
+        found: list[tuple[Memory, float]] = []
+        for number, value in ordered:
+            if len(found) >= k and value < found[k - 1][1]:
+                break
+            if number in known or sieve.passes(number):
+                memory = self._postings.memory(number)
+                found += [(memory, value)] if memory else []
+        return sorted(found, key=lambda pair: (-pair[1], pair[0].path))[:k]
+
+    def _best(self, asked: Asked, query: Query, k: int, sieve: "_Sieve") -> Scores:
+        """The memories with the highest scores of their own that pass: the candidates for a second look."""
+        if not asked.weights:
+            return []
+        among = sieve.among()
+        must = _needed(query, self._language, self._postings.languages())
+        wanted = max(CANDIDATES, k)
+        limit = wanted + min(self._postings.columns.hidden, wanted)
         while True:
-            proposal = self._postings.propose(wanted, limit)
-            average = proposal.terms / max(proposal.memories, 1)
-            scored = []
-            for path, text, fault, held in proposal.rows:
-                exact = score(wanted, Counter(held.split(" ")), proposal.frequencies, proposal.memories, average)
-                if exact > 0:  # a row may be newer than the postings that proposed it
-                    scored.append((-exact, path, text, fault))
-            hits: list[Hit] = []
-            for negative, path, text, fault in sorted(scored):
-                if len(hits) < k and keep(memory := parse(path, text, fault)):
-                    hits.append(Hit(memory, -negative))
-            sure = len(hits) >= k and (k <= 0 or hits[-1].score > proposal.floor * ROUNDING)
-            if sure or limit >= proposal.matching:
-                return hits
+            found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among)
+            passing = sieve.passing(found)
+            tied = bool(passing) and passing[-1][1] == passing[min(k, len(passing)) - 1][1]
+            if whole or (len(passing) >= wanted and (limit >= TIES or not tied)):
+                return passing if tied else passing[:wanted]
             limit *= 4
+
+    def _listed(self, query: Query, k: int, now: datetime, *, past: bool) -> list[Hit]:
+        """What the clauses let through, newest first."""
+        if not query.filters:
+            return []
+        allowed = self._allowed(query)
+        sieve = _Sieve(self._postings, query, now, self._language, past=past, allowed=allowed)
+        order = self._postings.rows("SELECT id FROM files ORDER BY made IS NULL, made DESC, path")
+        passing = (number for (number,) in list(order) if sieve.passes(number))
+        found = (self._postings.memory(number) for number in islice(passing, k))
+        return [Hit(memory, 0.0) for memory in found if memory]
+
+    def _allowed(self, query: Query) -> set[int] | None:
+        """The numbers among which all are that meet the clauses on fields, and some others; None: any."""
+        allowed: set[int] | None = None
+        if clauses := list(_clauses(query)):
+            where = " AND ".join(clause for clause, _ in clauses)
+            values = [value for _, given in clauses for value in given]
+            statement = f"SELECT id FROM files WHERE {where}"  # noqa: S608  # our own words and question marks
+            allowed = {number for (number,) in self._postings.rows(statement, values)}
+        for regex in query.regexes:
+            matching = set(self._matching(regex.compiled))
+            allowed = matching if allowed is None else allowed & matching
+        return allowed
+
+    def _matching(self, pattern: Pattern) -> Iterator[int]:
+        """The numbers of the memories that may match."""
+        texts, starts, owners = self._postings.texts()
+        return (owners[at] for at in pattern.candidates(texts, starts) if owners[at])
+
+    def _candidates(self, pattern: Pattern) -> list[Memory]:
+        found = (self._postings.memory(number) for number in self._matching(pattern))
+        return [memory for memory in found if memory]
+
+
+class _Sieve:
+    """Which numbers may be given, for one query: those that are current, allowed and meet every clause."""
+
+    def __init__(
+        self,
+        postings: Postings,
+        query: Query,
+        now: datetime,
+        language: str,
+        *,
+        past: bool,
+        allowed: set[int] | None,
+    ) -> None:
+        self._postings, self._query, self._now, self._language = postings, query, now, language
+        self._allowed = allowed
+        self._states = postings.columns["state"]
+        self._known: dict[int, bool] = {}
+        self._filters = query.filters
+        self._past = past or query.asks_for_past
+
+    def passing(self, found: Scores) -> Scores:
+        """Those of `found` that pass."""
+        if self._filters:
+            return [pair for pair in found if self.passes(pair[0])]
+        states = self._states
+        if self._past:
+            return found
+        return [pair for pair in found if states[pair[0]] == CURRENT or self.passes(pair[0])]
+
+    def passes(self, number: int) -> bool:
+        """Whether it may be given."""
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = self._looked_at(number)
+        return known
+
+    def among(self) -> list[int] | None:
+        """The only numbers that can pass, where they are few."""
+        few = self._allowed is not None and len(self._allowed) <= FEW
+        return sorted(self._allowed or ()) if few else None
+
+    def _looked_at(self, number: int) -> bool:
+        state = self._states[number] if number < len(self._states) else ABSENT
+        query, past = self._query, self._past
+        if state == ABSENT or (state == SUPERSEDED and not past):
+            return False
+        if self._allowed is not None and number not in self._allowed:
+            return False
+        if not self._filters and (past or state == CURRENT):
+            return True
+        memory = self._postings.memory(number)
+        if memory is None or not visible(memory, query, self._now, past=past):
+            return False
+        return not query.on_terms or holds(query, memory.searched, self._language)
+
+
+def _needed(query: Query, language: str, also: Sequence[str]) -> list[list[Sequence[str]]]:
+    """Terms without which `holds` says no: of each word, as each language stems it; not of what comes in parts."""
+    wanted = (word for phrase in (*query.must, *query.phrases) for word in words(phrase))
+    simple = (word for word in wanted if all(len(terms(word, one)) == 1 for one in (language, *also)))
+    return [[terms(word, one) for one in (language, *also)] for word in simple]
+
+
+def _clauses(query: Query) -> Iterator[tuple[str, Sequence[object]]]:
+    """SQL that lets through whatever the clauses on fields let through, and sometimes more."""
+    if query.kinds:
+        yield f"kind IN ({','.join('?' * len(query.kinds))})", [folded(kind) for kind in query.kinds]
+    if query.sources:
+        yield _any("instr(source, ?) = 1", query.sources)
+    if query.tags:
+        yield _any("instr(tags, ?)", query.tags)
+    if query.paths and not any("*" in path for path in query.paths):
+        yield _any("instr(folded, ?)", query.paths)
+    if query.since:
+        yield "made >= ?", [query.since.timestamp()]
+    if query.before:
+        yield "made < ?", [query.before.timestamp()]
+
+
+def _any(test: str, values: Sequence[str]) -> tuple[str, Sequence[object]]:
+    return f"({' OR '.join([test] * len(values))})", [folded(value) for value in values]
+
+
+def _difference(now: list[Entry], then: list[Entry]) -> tuple[list[str], dict[str, Entry], list[str]]:
+    """Names that are new or look changed, the entries that stayed, and the names that are gone."""
+    before = set(then)
+    kept = {entry[0]: entry for entry in now if entry in before}
+    names = {entry[0] for entry in now}
+    return [name for name, *_ in now if name not in kept], kept, [name for name, *_ in then if name not in names]
+
+
+def _in_order(listing: Iterable[Entry], kept: Mapping[str, Entry]) -> list[Entry]:
+    return [kept[name] for name, *_ in listing if name in kept]
+
+
+def _packed(listing: list[Entry]) -> bytes:
+    return marshal.dumps(listing, 2)  # of a later format the bytes are not always the same
+
+
+def _unpacked(packed: bytes | None) -> list[Entry]:
+    if packed is None:
+        return []
+    try:
+        found = marshal.loads(packed)  # noqa: S302  # what we packed, in the user's own cache
+    except (EOFError, TypeError) as error:
+        raise ValueError("no listing") from error
+    return [tuple(entry) for entry in found]
+
+
+def _is_racy(status: Status) -> bool:
+    """Whether the file may have changed once more within the same tick of its clock."""
+    now = time.time_ns()
+    return status.ctime > now - RACY or abs(now - status.mtime) < RACY
+
+
+def _holding(
+    told: set[tuple[str, str]], walk: Walk, read: Collection[str], problems: Sequence[Problem]
+) -> set[tuple[str, str]]:
+    """The problems that hold now: of the walk, of what was read, and those told before of other files."""
+    before = {(path, what) for path, what in told if path in walk.files and path not in read} if told else set()
+    return before | _pairs(problems) | _pairs(walk.problems)
 
 
 def _pairs(problems: Sequence[Problem]) -> set[tuple[str, str]]:

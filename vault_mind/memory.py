@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from difflib import SequenceMatcher
 from functools import cached_property
+from typing import NamedTuple
 
 from vault_mind.errors import UnsafeChangeError, UnwritableTextError
 from vault_mind.frontmatter import FrontmatterError, Value, Written, line, load, split, with_key
@@ -22,26 +23,76 @@ _ENDING = re.compile(r"\r\n|\r|\n")
 _LINE = re.compile(r"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 
 
+class _Read(NamedTuple):
+    """What stands in a file: see Memory."""
+
+    content: str
+    frontmatter: Mapping[str, Value]
+    broken: str | None
+    warnings: tuple[str, ...]
+    dates: Mapping[str, datetime | None]
+
+
 @dataclass(frozen=True)
 class Memory:
-    """One Markdown file of the vault, as it was read.
+    """One Markdown file of the vault, as it was read; what it says is read when it is first asked for.
 
-    `path` is its identity, POSIX and relative to the vault. `text` is the whole file; `body` what
-    stands below the frontmatter. `fault` says why its bytes are no sound text and `broken` why its
-    YAML is none (each None when all is well); such a file is searched but never written.
-    `warnings` are sentences for the owner, the faults among them.
+    `path` is its identity, POSIX and relative to the vault. `text` is the whole file. `fault` says
+    why its bytes are no sound text (None when all is well); such a file is searched but never written.
     """
 
     path: str
     text: str = field(repr=False)
-    content: str = field(repr=False)
-    frontmatter: Mapping[str, Value] = field(default_factory=dict)
     fault: str | None = None
-    broken: str | None = None
-    warnings: tuple[str, ...] = ()
-    created_at: datetime | None = None
-    updated_at: datetime | None = None
-    expires_at: datetime | None = None
+
+    @property
+    def content(self) -> str:
+        """What stands below the frontmatter."""
+        return self._read.content
+
+    @property
+    def frontmatter(self) -> Mapping[str, Value]:
+        """Every key with its value as text, list or mapping; empty where there is none."""
+        return self._read.frontmatter
+
+    @property
+    def broken(self) -> str | None:
+        """Why its YAML is none; None when it is. Such a file is searched but never written."""
+        return self._read.broken
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """Sentences for the owner, the faults among them."""
+        return self._read.warnings
+
+    @property
+    def created_at(self) -> datetime | None:
+        """When it was made."""
+        return self._read.dates.get("created_at")
+
+    @property
+    def updated_at(self) -> datetime | None:
+        """When it was last changed, as it says itself."""
+        return self._read.dates.get("updated_at")
+
+    @property
+    def expires_at(self) -> datetime | None:
+        """When it stops being current."""
+        return self._read.dates.get("expires_at")
+
+    @property
+    def chat(self) -> str | None:
+        """Which chat it was learned in."""
+        return _word(self.frontmatter.get("chat")) or None
+
+    @property
+    def lang(self) -> str | None:
+        """The language that it is written in, as its owner names it."""
+        return _word(self.frontmatter.get("lang")) or None
+
+    @cached_property
+    def _read(self) -> _Read:
+        return _read(self.text, self.fault)
 
     @cached_property
     def body(self) -> str:
@@ -124,28 +175,7 @@ def decoded(data: bytes) -> tuple[str, str | None]:
 
 def parse(path: str, text: str, fault: str | None = None) -> Memory:
     """The memory that `text` is; any text is one. `fault` is what was wrong with its bytes."""
-    block, content = split(text)
-    warnings = [fault] if fault else []
-    frontmatter: dict[str, Value] = {}
-    broken = None
-    if block is not None:
-        try:
-            loaded, notes = load(block)
-        except FrontmatterError as error:
-            broken = str(error)
-            warnings.append(f"frontmatter: {broken}")
-        else:
-            warnings += [f"frontmatter: {note}" for note in notes]
-            frontmatter = loaded or {}
-            if loaded is None and block.strip():  # two rules around plain words are no frontmatter
-                content = text.removeprefix("\ufeff")
-    dates = {}
-    for key in ("created_at", "updated_at", "expires_at"):
-        if key in frontmatter:
-            dates[key] = moment(_word(frontmatter[key]))
-            if dates[key] is None:
-                warnings.append(f"{key}: no date can be read from {_word(frontmatter[key])!r}")
-    return Memory(path, text, content, frontmatter, fault, broken, tuple(warnings), **dates)
+    return Memory(path, text, fault)
 
 
 def moment(text: str) -> datetime | None:
@@ -195,6 +225,31 @@ def revise(memory: Memory, keys: Mapping[str, Written | None], body: str | None 
         raise UnsafeChangeError(memory.path, str(error)) from error
     _check(memory, parse(memory.path, text), keys, body)
     return text
+
+
+def _read(text: str, fault: str | None) -> _Read:
+    block, content = split(text)
+    warnings = [fault] if fault else []
+    frontmatter: dict[str, Value] = {}
+    broken = None
+    if block is not None:
+        try:
+            loaded, notes = load(block)
+        except FrontmatterError as error:
+            broken = str(error)
+            warnings.append(f"frontmatter: {broken}")
+        else:
+            warnings += [f"frontmatter: {note}" for note in notes]
+            frontmatter = loaded or {}
+            if loaded is None and block.strip():  # two rules around plain words are no frontmatter
+                content = text.removeprefix("\ufeff")
+    dates: dict[str, datetime | None] = {}
+    for key in ("created_at", "updated_at", "expires_at"):
+        if key in frontmatter:
+            dates[key] = moment(_word(frontmatter[key]))
+            if dates[key] is None:
+                warnings.append(f"{key}: no date can be read from {_word(frontmatter[key])!r}")
+    return _Read(content, frontmatter, broken, tuple(warnings), dates)
 
 
 def _word(value: Value | None) -> str:

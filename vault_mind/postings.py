@@ -1,42 +1,72 @@
-"""The index's files: tantivy's postings and one SQLite file with what sync, filters and display need.
+"""The index's files: tantivy's postings, one SQLite file with what sync and filters need, and the texts.
 
-Both lie in a generation, a folder of its own that a pointer file names; making the index anew makes
+All lie in a generation, a folder of its own that a pointer file names; making the index anew makes
 a new generation and moves the pointer, so that who is searching the old one can finish. Within one,
-tantivy is committed first and SQLite after it, and what is under way is noted in SQLite before
-both; so a crash in between only means that those files are indexed again.
+the texts are appended first, then tantivy is committed and SQLite after it, and what is under way is
+noted in SQLite before all; so a crash in between only means that those files are indexed again.
 """
 
+import json
 import secrets
 import shutil
 import sqlite3
 import tempfile
 import time
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import AbstractContextManager, closing, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import tantivy
 
+from vault_mind.columns import ABSENT, CURRENT, EXPIRING, SUPERSEDED, Columns
+from vault_mind.compounds import reversed_terms
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import locked, private_folder
+from vault_mind.memory import Memory
+from vault_mind.pack import Pack, PackError
+from vault_mind.query import folded, written_at
+from vault_mind.ranking import idf, language_of, link_targets
 
-SCHEMA = 3  # raise it whenever analysis or the tables change: the index is then made anew
+SCHEMA = 4  # raise it whenever analysis or the tables change: the index is then made anew
 HEAP = 50_000_000  # bytes that tantivy may use while writing
 PATIENCE = 2.0  # seconds that a reader waits for another process between its two commits
+DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on all are written again
+DEAD_OF_MANY, MANY = 0.25, 2_000  # the same share where that takes long
+WASTE = 1 << 20  # bytes of dead texts that do not matter
 
 _TABLES = f"""
 CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, mtime INTEGER, ctime INTEGER, size INTEGER, inode INTEGER,
-    racy INTEGER, hash BLOB, text TEXT, fault TEXT, terms TEXT, length INTEGER, pinned INTEGER
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, folded TEXT, stem TEXT, hash BLOB, fault TEXT,
+    start INTEGER, size INTEGER, length INTEGER,
+    kind TEXT, source TEXT, tags TEXT, made REAL, chat TEXT, lang TEXT, pinned INTEGER
 );
+CREATE INDEX stems ON files (stem);
+CREATE INDEX chats ON files (chat) WHERE chat IS NOT NULL;
+CREATE INDEX langs ON files (lang) WHERE lang IS NOT NULL;
+CREATE TABLE links (source INTEGER, target TEXT);
+CREATE INDEX link_sources ON links (source);
+CREATE INDEX link_targets ON links (target);
+CREATE TABLE folders (path TEXT PRIMARY KEY, listing BLOB) WITHOUT ROWID;
+CREATE TABLE columns (name TEXT PRIMARY KEY, data BLOB);
 CREATE TABLE pending (id INTEGER PRIMARY KEY);
 CREATE TABLE told (path TEXT, what TEXT, PRIMARY KEY (path, what));
-CREATE TABLE totals (memories INTEGER, terms INTEGER, language TEXT);
+CREATE TABLE totals (memories INTEGER, terms INTEGER, links INTEGER, dead INTEGER, version INTEGER, language TEXT);
 PRAGMA user_version = {SCHEMA};
 """
-_INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_COUNT = (
+    "UPDATE totals SET memories = memories + ?, terms = terms + ?, links = links + ?, dead = ?, version = version + 1"
+)
+_OLD = "SELECT start, chat, length FROM files WHERE id IN ({})"
+_CHAT = "SELECT id FROM files WHERE chat = ? ORDER BY made IS NOT NULL, made, path"
+_NOTE_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?, ?)"
+_FORGET_FOLDER = "DELETE FROM folders WHERE path = ?"
+_BACKWARDS = "\n"  # no term begins with it
+_SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
+_READ = "SELECT path, fault, start, size FROM files WHERE id = ?"
 
 
 class DamagedError(Exception):
@@ -45,45 +75,61 @@ class DamagedError(Exception):
 
 @dataclass(frozen=True)
 class Row:
-    """One file as it is indexed: `status` is mtime, ctime, size, inode and whether it was racy."""
+    """One memory as it is indexed, under its number, with its terms and a hash of what was read."""
 
     number: int
-    path: str
-    status: tuple[int, int, int, int, bool]
+    memory: Memory
     hash: bytes
-    text: str
-    fault: str | None
     terms: Sequence[str]
-    pinned: bool
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """tantivy's best matches and what exact scores need, all of one moment.
+class Totals(NamedTuple):
+    """What holds of the whole index: memories, terms, links, postings of the dead; and how often it was written."""
 
-    `rows` are path, text, fault and terms; `floor` is the lowest score that tantivy gave among them;
-    `matching` counts all that match, `frequencies` those that hold each term, `memories` and `terms` everything.
-    """
-
-    rows: tuple[tuple[str, str, str | None, str], ...]
-    floor: float
-    matching: int
-    frequencies: dict[str, int]
     memories: int
     terms: int
+    links: int
+    dead: int
+    version: int
+
+
+class Proposal(NamedTuple):
+    """tantivy's best matches, number and score, best first; and how many there are in all, where that was asked."""
+
+    hits: list[tuple[int, float]]
+    whole: bool
 
 
 class _Opened:
     """A generation in use. Its searcher keeps its files open, so that it outlives their deletion."""
 
-    def __init__(self, generation: str, db: sqlite3.Connection, index: tantivy.Index) -> None:
-        self.generation, self.db, self.index = generation, db, index
+    def __init__(self, folder: Path, db: sqlite3.Connection, index: tantivy.Index) -> None:
+        self.folder, self.db, self.index = folder, db, index
+        self.pack = Pack(folder / "texts")
+        self.totals = Totals(-1, 0, 0, 0, -1)
+        self.schema = index.schema
         self.reload()
 
     def reload(self) -> None:
         """See what has been committed since."""
-        self.index.reload()
-        self.searcher: Any = self.index.searcher()  # its stubs lack the count
+        totals = Totals(*next(self.db.execute("SELECT memories, terms, links, dead, version FROM totals")))
+        if totals.version != self.totals.version:
+            self.index.reload()
+            self.searcher: Any = self.index.searcher()  # its stubs lack the count
+            self.totals = totals
+            self.languages: Sequence[str] | None = None
+            self.vocabulary: dict[str, Sequence[str]] = {}
+            self.__dict__.pop("columns", None)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The arrays as they were last committed."""
+        return Columns(dict(self.db.execute("SELECT name, data FROM columns")))
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.db.close()
+        self.pack.close()
 
 
 class Postings:
@@ -101,8 +147,8 @@ class Postings:
     def refresh(self) -> None:
         """Open the newest generation, or make the first; until the next call it is the one that is used."""
         try:
-            with _guarded():
-                if self._opened and self._opened.generation == self._pointer():
+            with _GUARD:
+                if self._opened and self._opened.folder.name == self._pointer():
                     self._opened.reload()
                     return
                 self.close()
@@ -122,51 +168,170 @@ class Postings:
 
     def replaced(self) -> bool:
         """Whether somebody else has made a newer generation than the one in use."""
-        return self._opened is not None and self._pointer() not in ("", self._opened.generation)
+        return self._opened is not None and self._pointer() not in ("", self._opened.folder.name)
+
+    @property
+    def totals(self) -> Totals:
+        """What held of the whole index when it was last refreshed."""
+        return self._open().totals
+
+    @property
+    def columns(self) -> Columns:
+        """The arrays of the last refresh."""
+        with _GUARD:
+            return self._open().columns
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """What an SQL query gives."""
-        with _guarded():
+        with _GUARD:
             yield from self._open().db.execute(statement, values)
 
-    def propose(self, wanted: Sequence[str], limit: int) -> Proposal:
-        """At most `limit` rows that hold any of the terms, those that tantivy ranks best."""
-        with _guarded():
+    def memory(self, number: int) -> Memory | None:
+        """The memory of that number; None when it is gone by now."""
+        with _GUARD:
             opened = self._open()
-            waited = time.monotonic() + PATIENCE
-            while (proposal := _proposal(opened, wanted, limit)) is None:
-                if time.monotonic() > waited:
-                    raise DamagedError("the postings do not belong to the rows")
-                time.sleep(0.01)
-                opened.reload()
-            return proposal
+            row = opened.db.execute(_READ, (number,)).fetchone()
+            return Memory(row[0], opened.pack.text(row[2], row[3]), row[1]) if row else None
 
-    def store(self, new: Sequence[Row], touched: Sequence[Row], gone: Sequence[int]) -> None:
-        """Write `new` rows with their postings, the status alone of `touched` ones, and take out `gone` ones."""
-        numbers = [row.number for row in new] + list(gone)
-        with _guarded():
+    def memories(self, statement: str, values: Sequence[object] = ()) -> Iterator[Memory]:
+        """The memories that an SQL query for path, fault, start and size gives."""
+        with _GUARD:
+            pack = self._open().pack
+            for path, fault, start, size in self._open().db.execute(statement, values):
+                yield Memory(path, pack.text(start, size), fault)
+
+    def texts(self) -> tuple[Any, Sequence[int], Sequence[int]]:
+        """All texts in one buffer, where each begins, ascending, and the number it belongs to (0: none any more)."""
+        with _GUARD:
             opened = self._open()
+            columns = opened.columns
+            starts, owners = columns["starts"], columns["owners"]
+            if not owners:
+                return b"", starts, owners
+            number = next((n for n in reversed(owners) if n), 0)  # the last text that lives must be there
+            if number:
+                self.memory(number)
+            return opened.pack.view(), starts, owners
+
+    def propose(
+        self,
+        weights: Mapping[str, float],
+        limit: int,
+        *,
+        needed: Sequence[Sequence[Sequence[str]]] = (),
+        among: Sequence[int] | None = None,
+    ) -> Proposal:
+        """The `limit` memories that tantivy ranks best by the terms of `weights`.
+
+        Of each of `needed` all terms of one alternative are there. `among` are the only numbers looked at.
+        """
+        with _GUARD:
+            opened = self._settled()
+            query = _query(opened, weights, needed, among)
+            found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
+            numbers = opened.searcher.fast_field_values("id", [address for _, address in found]) if found else []
+            hits = list(zip(map(int, numbers), (value for value, _ in found), strict=True))
+            return Proposal(hits, len(hits) < limit)
+
+    def frequency(self, term: str) -> int:
+        """How many memories hold `term`."""
+        with _GUARD:
+            return _frequency(self._open(), term)
+
+    def beginning(self, prefix: str) -> Sequence[str]:
+        """Every term that begins with `prefix`, sorted."""
+        with _GUARD:
+            opened = self._open()
+            if prefix not in opened.vocabulary:
+                opened.vocabulary[prefix] = sorted(
+                    term for term, _ in opened.searcher.terms_with_prefix("terms", prefix)
+                )
+            return opened.vocabulary[prefix]
+
+    def backwards(self) -> Sequence[str]:
+        """Every term, each from its end to its beginning, sorted."""
+        everything = self.beginning("")
+        with _GUARD:
+            known = self._open().vocabulary
+            if _BACKWARDS not in known:
+                known[_BACKWARDS] = reversed_terms(everything)
+            return known[_BACKWARDS]
+
+    def languages(self) -> Sequence[str]:
+        """The languages that memories say they are in, as Snowball names them."""
+        with _GUARD:
+            opened = self._open()
+            if opened.languages is None:
+                statement = "SELECT DISTINCT lang FROM files WHERE lang IS NOT NULL ORDER BY lang"
+                opened.languages = [lang for (lang,) in opened.db.execute(statement)]
+            return opened.languages
+
+    def linked(self, numbers: Sequence[int]) -> dict[int, list[int]]:
+        """Of each of `numbers` those that it links to and those that link to it."""
+        found: dict[int, list[int]] = {}
+        if not self.totals.links or not numbers:
+            return found
+        marks = ",".join("?" * len(numbers))
+        outward = f"SELECT l.source, f.id FROM links l JOIN files f ON f.stem = l.target WHERE l.source IN ({marks})"  # noqa: S608
+        inward = f"SELECT f.id, l.source FROM files f JOIN links l ON l.target = f.stem WHERE f.id IN ({marks})"  # noqa: S608
+        for statement in (outward, inward):  # question marks only
+            for number, other in self.rows(statement, numbers):
+                found.setdefault(number, []).append(other)
+        return found
+
+    def listings(self) -> dict[str, bytes]:
+        """Of each folder what a walk gave when all that it holds was last indexed."""
+        return dict(self.rows("SELECT path, listing FROM folders"))
+
+    def store(self, new: Sequence[Row], gone: Sequence[int], listings: Mapping[str, bytes | None]) -> None:
+        """Write `new` rows with their postings, take out `gone` ones, and note `listings` (None: no such folder)."""
+        numbers = [row.number for row in new] + list(gone)
+        with _GUARD:
+            opened = self._open()
+            starts: list[int] = []
             if numbers:
                 with opened.db as db:
                     db.executemany("INSERT OR IGNORE INTO pending VALUES (?)", [(number,) for number in numbers])
-                _write(opened.index, numbers, [(row.number, row.terms) for row in new])
+                starts = opened.pack.append(row.memory.text.encode("utf-8", "replace") for row in new)
+                _write(opened.index, numbers, ((row.number, row.terms) for row in new))
             with opened.db as db:
-                db.executemany("DELETE FROM files WHERE id = ?", [(number,) for number in gone])
-                db.executemany(_INSERT, map(_columns, new))
-                db.executemany(
-                    "UPDATE files SET mtime = ?, ctime = ?, size = ?, inode = ?, racy = ? WHERE id = ?",
-                    [(*row.status, row.number) for row in touched],
-                )
-                db.execute("DELETE FROM pending")
+                db.execute("BEGIN IMMEDIATE")
+                db.executemany(_FORGET_FOLDER, [(folder,) for folder, packed in listings.items() if packed is None])
+                db.executemany(_NOTE_FOLDER, [pair for pair in listings.items() if pair[1] is not None])
                 if numbers:
-                    opened.reload()
-                    db.execute("UPDATE totals SET (memories, terms) = (SELECT count(*), total(length) FROM files)")
+                    _replace_rows(opened, new, starts, gone)
+            if numbers:
+                opened.reload()
+
+    def sweep(self, analysed: Callable[[Memory], Sequence[str]]) -> None:
+        """Write all postings again when too many belong to nobody any more; `analysed` gives a memory's terms."""
+        with _GUARD:
+            opened = self._open()
+            memories, dead = opened.totals.memories, opened.totals.dead
+            if dead <= memories * (DEAD if memories <= MANY else DEAD_OF_MANY):
+                return
+            rows = opened.db.execute("SELECT id, path, fault, start, size FROM files ORDER BY path")
+            text = opened.pack.text
+            living = (
+                (number, analysed(Memory(path, text(start, size), fault))) for number, path, fault, start, size in rows
+            )
+            _write(opened.index, None, living)
+            with opened.db as db:
+                db.execute("UPDATE totals SET dead = ?, version = version + 1", (_dead(opened),))
+            opened.reload()
 
     def clear_pending(self) -> None:
         """After a crash: forget whatever was under way, so that those files count as new."""
         numbers = [number for (number,) in self.rows("SELECT id FROM pending")]
         if numbers:
-            self.store([], [], numbers)
+            self.store([], numbers, {})
+
+    def wasteful(self) -> bool:
+        """Whether more than half of the texts are dead ones, and it matters."""
+        with _GUARD:
+            opened = self._open()
+            alive = next(opened.db.execute("SELECT total(size) FROM files"))[0]
+            return bool(opened.pack.size() > 2 * alive + WASTE)
 
     def told(self) -> set[tuple[str, str]]:
         """The problems, path and what, that have been told and still hold."""
@@ -174,7 +339,7 @@ class Postings:
 
     def tell(self, problems: Iterable[tuple[str, str]]) -> None:
         """Note that these problems, and no others, have been told and still hold."""
-        with _guarded(), self._open().db as db:
+        with _GUARD, self._open().db as db:
             db.execute("DELETE FROM told")
             db.executemany("INSERT OR IGNORE INTO told VALUES (?, ?)", problems)
 
@@ -184,7 +349,7 @@ class Postings:
 
     def renew(self) -> None:
         """Make an empty generation and point to it; with the lock held."""
-        with _guarded():
+        with _GUARD:
             self.close()
             private_folder(self.folder)
             generation = f"g-{secrets.token_hex(8)}"
@@ -204,7 +369,7 @@ class Postings:
     def close(self) -> None:
         """Let go of the files; the next call opens them again."""
         if self._opened:
-            self._opened.db.close()
+            self._opened.close()
         self._opened = None
 
     def _open(self) -> _Opened:
@@ -214,9 +379,21 @@ class Postings:
             raise DamagedError("it was closed")
         return self._opened
 
+    def _settled(self) -> _Opened:
+        """The generation in use, once postings and rows belong together: another process may be between its commits."""
+        opened = self._open()
+        waited = time.monotonic() + PATIENCE
+        while opened.searcher.num_docs != opened.totals.memories:
+            if time.monotonic() > waited:
+                raise DamagedError("the postings do not belong to the rows")
+            time.sleep(0.01)
+            opened.totals = opened.totals._replace(version=-1)
+            opened.reload()
+        return opened
+
     def _open_or_make(self) -> None:
         try:
-            with _guarded():
+            with _GUARD:
                 self._opened = self._connected(self._pointer())
         except DamagedError:
             self.renew()
@@ -240,20 +417,26 @@ class Postings:
             raise
         whitespace = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
         index.register_tokenizer("analysed", whitespace)
-        return _Opened(generation, db, index)
+        return _Opened(folder, db, index)
 
 
-@contextmanager
-def _guarded() -> Iterator[None]:
-    """Whatever the two engines raise over their files is a DamagedError."""
-    try:
-        yield
-    except (sqlite3.Error, ValueError, OSError, StopIteration, OverflowError) as error:
-        raise DamagedError(str(error)) from error
-    except BaseException as error:
-        if type(error).__name__ == "PanicException":  # tantivy's, which is no Exception
+class _Guard:
+    """Whatever the two engines raise over their files becomes a DamagedError."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
+        # A folder that is missing was deleted while we worked. tantivy's panic is no Exception.
+        deleted = isinstance(error, WriteFailedError) and isinstance(error.__cause__, FileNotFoundError)
+        if deleted or isinstance(error, _ENGINES) or type(error).__name__ == "PanicException":
             raise DamagedError(str(error)) from error
-        raise
+
+
+_ENGINES = (sqlite3.Error, ValueError, OSError, StopIteration, OverflowError, IndexError, PackError)
+_GUARD = _Guard()
 
 
 def _check(db: sqlite3.Connection, language: str) -> None:
@@ -269,38 +452,65 @@ def _make(folder: Path, language: str) -> None:
     schema.add_integer_field("id", indexed=True, fast=True)  # tantivy deletes by signed numbers only
     schema.add_text_field("terms", tokenizer_name="analysed", index_option="freq")
     tantivy.Index(schema.build(), path=str(postings))
+    Pack.make(folder / "texts")
     with closing(sqlite3.connect(folder / "files.db")) as db:
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(_TABLES)
         with db:
-            db.execute("INSERT INTO totals VALUES (0, 0, ?)", (language,))
+            db.execute("INSERT INTO totals VALUES (0, 0, 0, 0, 0, ?)", (language,))
 
 
-def _proposal(opened: _Opened, wanted: Sequence[str], limit: int) -> Proposal | None:
-    """None while another process stands between its commit of the postings and that of the rows."""
-    searcher, schema = opened.searcher, opened.index.schema
-    queries = {term: tantivy.Query.term_query(schema, "terms", term, index_option="freq") for term in wanted}
-    # doc_freq would count deleted rows as well until their segment is merged; a count does not.
-    frequencies = {term: searcher.search(query, 1, count=True).count for term, query in queries.items()}
-    either = tantivy.Query.boolean_query([(tantivy.Occur.Should, query) for query in queries.values()])
-    found = searcher.search(either, max(min(limit, searcher.num_docs), 1), count=True)
-    numbers = searcher.fast_field_values("id", [address for _, address in found.hits]) if found.hits else []
-    floor = min((score for score, _ in found.hits), default=0.0)
-    marks = ",".join(str(int(number)) for number in numbers)
-    statement = f"SELECT path, text, fault, terms FROM files WHERE id IN ({marks})"  # noqa: S608  # our integers
-    with opened.db as db:
-        db.execute("BEGIN")  # both queries see one moment
-        memories, terms = next(db.execute("SELECT memories, terms FROM totals"))
-        rows = tuple(db.execute(statement))
-    if memories != searcher.num_docs:
-        return None
-    return Proposal(rows, floor, found.count, frequencies, memories, int(terms))
+def _query(
+    opened: _Opened,
+    weights: Mapping[str, float],
+    needed: Sequence[Sequence[Sequence[str]]],
+    among: Sequence[int] | None,
+) -> tantivy.Query:
+    ranked = tantivy.Query.boolean_query([(_SHOULD, _term(opened, term, weight)) for term, weight in weights.items()])
+    if not needed and among is None:
+        return ranked
+    clauses = [(_MUST, ranked)]
+    for alternatives in needed:
+        either = [(_SHOULD, _all(opened, group)) for group in alternatives]
+        clauses.append((_MUST, _silent(tantivy.Query.boolean_query(either))))
+    if among is not None:
+        clauses.append((_MUST, _silent(tantivy.Query.term_set_query(opened.schema, "id", list(among)))))
+    return tantivy.Query.boolean_query(clauses)
 
 
-def _write(index: tantivy.Index, gone: Iterable[int], new: Iterable[tuple[int, Sequence[str]]]) -> None:
+def _term(opened: _Opened, term: str, weight: float) -> tantivy.Query:
+    query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
+    totals = opened.totals
+    if totals.dead:  # tantivy counts the dead as well, until it has swept them out
+        counted = opened.searcher.doc_freq("terms", term)
+        weight *= idf(_frequency(opened, term), totals.memories) / idf(counted, totals.memories + totals.dead)
+    return query if weight == 1 else tantivy.Query.boost_query(query, weight)
+
+
+def _frequency(opened: _Opened, term: str) -> int:
+    if not opened.totals.dead:
+        return int(opened.searcher.doc_freq("terms", term))
+    query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
+    return int(opened.searcher.search(query, 1, count=True).count)
+
+
+def _all(opened: _Opened, terms: Sequence[str]) -> tantivy.Query:
+    queries = (tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq") for term in terms)
+    return tantivy.Query.boolean_query([(_MUST, query) for query in queries])
+
+
+def _silent(query: tantivy.Query) -> tantivy.Query:
+    """`query` as a condition that adds nothing to the score."""
+    return tantivy.Query.const_score_query(query, 0.0)
+
+
+def _write(index: tantivy.Index, gone: Iterable[int] | None, new: Iterable[tuple[int, Sequence[str]]]) -> None:
+    """Commit postings for `new` in place of those of `gone`; None stands for all."""
     writer = index.writer(HEAP, 1)
     try:
-        for number in gone:
+        if gone is None:
+            writer.delete_all_documents()
+        for number in gone or ():
             writer.delete_documents_by_term("id", number)
         for number, found in new:
             document = tantivy.Document(terms=" ".join(found))
@@ -312,6 +522,58 @@ def _write(index: tantivy.Index, gone: Iterable[int], new: Iterable[tuple[int, S
         del writer  # with its lock, which a traceback would keep alive
 
 
-def _columns(row: Row) -> tuple[object, ...]:
-    held = " ".join(row.terms)
-    return (row.number, row.path, *row.status, row.hash, row.text, row.fault, held, len(row.terms), row.pinned)
+def _dead(opened: _Opened) -> int:
+    """How many postings belong to nobody any more, by tantivy's own account."""
+    told = json.loads((opened.folder / "postings" / "meta.json").read_bytes())
+    return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in told["segments"])
+
+
+def _replace_rows(opened: _Opened, new: Sequence[Row], starts: Sequence[int], gone: Sequence[int]) -> None:
+    """In the transaction that is open: rows, links, arrays and totals."""
+    db, columns = opened.db, opened.columns
+    numbers = [row.number for row in new] + list(gone)
+    old = [row for part in _parts(numbers) for row in db.execute(_OLD.format(",".join("?" * len(part))), part)]
+    columns.drop_texts(row[0] for row in old)
+    columns.add_texts([row.number for row in new], starts)
+    columns.leave_chats(numbers)
+    for number in gone:
+        columns.set_state(number, ABSENT)
+    for row in new:
+        columns.set_state(row.number, _state(row.memory))
+    db.executemany("DELETE FROM files WHERE id = ?", [(number,) for number in gone])
+    cut = db.executemany("DELETE FROM links WHERE source = ?", [(number,) for number in numbers]).rowcount
+    db.executemany(_INSERT, map(_columns, new, starts))
+    links = [(row.number, target) for row in new for target in link_targets(row.memory)]
+    db.executemany("INSERT INTO links VALUES (?, ?)", links)
+    for chat in sorted({row[1] for row in old if row[1]} | {row.memory.chat for row in new if row.memory.chat}):
+        columns.set_chat([number for (number,) in db.execute(_CHAT, (chat,))])
+    db.executemany("INSERT OR REPLACE INTO columns VALUES (?, ?)", columns.packed())
+    db.execute("DELETE FROM pending")
+    change = (len(new) - len(old), sum(len(row.terms) for row in new) - sum(row[2] for row in old), len(links) - cut)
+    db.execute(_COUNT, (*change, _dead(opened)))
+
+
+def _parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (numbers[start : start + 500] for start in range(0, len(numbers), 500))  # SQLite bounds the variables
+
+
+def _state(memory: Memory) -> int:
+    return SUPERSEDED if memory.superseded else EXPIRING if memory.expires_at else CURRENT
+
+
+def _columns(row: Row, start: int) -> tuple[object, ...]:
+    memory, written = row.memory, written_at(row.memory)
+    size = len(memory.text.encode("utf-8", "replace"))
+    fields = (folded(memory.kind), folded(memory.source or ""), "\n".join(map(folded, memory.tags)))
+    made = written.timestamp() if written else None
+    place = (
+        memory.path,
+        folded(memory.path),
+        memory.stem.casefold(),
+        row.hash,
+        memory.fault,
+        start,
+        size,
+        len(row.terms),
+    )
+    return (row.number, *place, *fields, made, memory.chat, language_of(memory, "") or None, memory.pinned)

@@ -1,64 +1,316 @@
-"""rank(memories, query, k): Okapi BM25 over analysed terms, pure. The index must agree with it."""
+"""rank(memories, query, k): which memories bear on a query, and in what order. Pure; the index must agree with it.
 
+Okapi BM25 over analysed terms; then a second look at the best, in which a memory gains from those that
+were learned beside it and those that it is linked with: what bears on a question is often told in two
+sentences, of which only one holds its words.
+"""
+
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import date, datetime, timedelta
+from functools import lru_cache
 from math import log
+from typing import Protocol
 
-from vault_mind.analysis import query_terms, terms
+from vault_mind.analysis import language_named, query_terms, terms
+from vault_mind.compounds import kin, reversed_terms
+from vault_mind.dates import mentioned
 from vault_mind.memory import Memory
+from vault_mind.query import Query, holds, plain, written_at
+from vault_mind.spelling import nearest
 
 K1 = 1.2
 B = 0.75
+CANDIDATES = 200  # memories that get a second look
+LENDERS = 50  # the best of them, and those that tie with the last, from which others gain
+BESIDE, SECOND = 0.5, 0.25  # share of the best score within two places in the same chat, and of the next best
+LINKERS, LINKED = 10, 0.3  # the best, from which those gain that they link to or that link to them, and the share
+KIN = 0.5  # what a term counts that is part of a compound that was asked for, or has such a part
+MOST_KIN = 64  # terms that one term brings along
+GUESSED = 0.6  # what a term counts that is only spelt nearly like an unknown one that was asked for
+
+FITS = 0.2  # from this fit of the best on, something is said to bear on the question
+DATED = 0.5  # what the time that is asked about counts beside a word
+FEW_DAYS, MOST_DAYS = 14, 370  # so many are asked for one by one, and so many by month
+
+# Languages that write compounds in one word.
+COMPOUNDING = frozenset({"german", "dutch", "dutch_porter", "danish", "norwegian", "swedish", "finnish", "hungarian"})
+
+_STAMP = "@"  # no word's term begins with it
+_LINK = re.compile(r"\[\[([^\[\]|#^\n]{1,200})")
+_MONTHS = "January February March April May June July August September October November December".split()
 
 
 @dataclass(frozen=True)
 class Hit:
-    """A memory with its score: BM25, above 0, higher is better, comparable within one query only."""
+    """A memory with its score: above 0, higher is better, comparable within one query only.
+
+    `fit` says how much of what was asked it answers to, comparable among queries: about 1 for a
+    memory of usual length that holds every word, near 0 for one that shares only a common one.
+    """
 
     memory: Memory
     score: float
+    fit: float = 1.0
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The terms of a query with what each counts, and the terms that were guessed for unknown ones."""
+
+    weights: Mapping[str, float]
+    guessed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def rank(
     memories: Iterable[Memory],
-    query: str,
+    query: str | Query,
     k: int,
     *,
     language: str = "english",
-    keep: Callable[[Memory], bool] = lambda _: True,
+    now: datetime | None = None,
+    past: bool = False,
 ) -> list[Hit]:
-    """The `k` memories that best match any term of `query`, best first, ties by path.
+    """The `k` memories that best match any word of `query`, best first, ties by path.
 
-    Those that `keep` turns away count in the statistics but are not given.
+    A text is nothing but words; clauses come with a `Query`. Superseded and expired memories count in
+    the statistics but are given only with `past` or where the query asks for them. A query without
+    words gives what its clauses let through, newest first, with a score of 0.
     """
-    held = [(memory, Counter(terms(memory.searched, language))) for memory in memories]
-    wanted = query_terms(query, language)
-    frequencies = {term: sum(term in counts for _, counts in held) for term in wanted}
-    average = sum(counts.total() for _, counts in held) / max(len(held), 1)
-    hits = [Hit(memory, score(wanted, counts, frequencies, len(held), average)) for memory, counts in held]
-    return best([hit for hit in hits if hit.score > 0 and keep(hit.memory)], k)
+    read = plain(query) if isinstance(query, str) else query
+    moment = now or datetime.now().astimezone()
+    vault = sorted(memories, key=lambda memory: memory.path)
+    held = [searched_terms(memory, language) for memory in vault]
+
+    def passes(number: int) -> bool:
+        memory = vault[number]
+        return visible(memory, read, moment, past=past) and holds(read, memory.searched, language)
+
+    if not read.ranks:
+        found = [number for number in range(len(vault)) if read.filters and passes(number)]
+        return [Hit(vault[number], 0.0) for number in sorted(found, key=lambda n: newest_first(vault[n]))[: max(k, 0)]]
+    counts = [Counter(found) for found in held]
+    frequencies = Counted(Counter(term for count in counts for term in count))
+    average = sum(map(len, held)) / max(len(vault), 1)
+    also = sorted({language_of(memory, language) for memory in vault} - {language})
+    asked = weighed(read.words, language, also, frequencies, moment)
+    scored = [
+        (number, score(asked.weights, count, frequencies, len(vault), average)) for number, count in enumerate(counts)
+    ]
+    own = [(number, value) for number, value in scored if value > 0 and passes(number)]
+    own = sorted(own, key=lambda pair: (-pair[1], pair[0]))[: max(CANDIDATES, k)]
+    chats, links = _beside(vault), _linked(vault)
+    final = second_look(own, lambda n: chats.get(n, ()), links)
+    known = dict(own)
+    best = sorted((-value, number) for number, value in final.items() if number in known or passes(number))
+    most = ideal(asked, frequencies.frequency, len(vault))
+    return [Hit(vault[number], -value, -value / most) for value, number in best[: max(k, 0)]]
+
+
+class Vocabulary(Protocol):
+    """The terms that a vault holds."""
+
+    def frequency(self, term: str) -> int:
+        """How many memories hold `term`."""
+        ...
+
+    def beginning(self, prefix: str) -> Sequence[str]:
+        """Those that begin with `prefix`, sorted."""
+        ...
+
+    def backwards(self) -> Sequence[str]:
+        """All of them, each from its end to its beginning, sorted."""
+        ...
+
+
+class Counted(dict[str, int]):
+    """A vocabulary in memory: each term with how many memories hold it."""
+
+    def frequency(self, term: str) -> int:
+        """How many memories hold `term`."""
+        return self.get(term, 0)
+
+    def beginning(self, prefix: str) -> Sequence[str]:
+        """Those that begin with `prefix`, sorted."""
+        return sorted(term for term in self if term.startswith(prefix))
+
+    def backwards(self) -> Sequence[str]:
+        """All of them, each from its end to its beginning, sorted."""
+        return reversed_terms(self)
+
+
+def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabulary, now: datetime) -> Asked:
+    """The terms of `words` in `language` and the others that memories are in.
+
+    One that no memory holds gives way to those that are spelt nearly like it. In a language that
+    writes compounds in one word, those that it is a part of or is made of are asked for as well; and for
+    a time ("last spring", seen from `now`) its days or months.
+    """
+    weights: dict[str, float] = {}
+    guessed: dict[str, tuple[str, ...]] = {}
+    joins = not COMPOUNDING.isdisjoint((language, *also))
+    for term in query_terms(words, language, also):
+        weights[term] = 1.0
+        others = kin(term, vocabulary.beginning(""), vocabulary.backwards()) if joins else []
+        worth = KIN
+        if not others and not vocabulary.frequency(term):
+            others, worth = list(nearest(term, vocabulary.beginning, vocabulary.frequency)), GUESSED
+            if others:
+                guessed[term] = tuple(others)
+                del weights[term]
+        for other in others[:MOST_KIN]:
+            weights.setdefault(other, worth)
+    for _, span in mentioned(words, now):
+        weights |= dict.fromkeys(_stamps(*span), DATED)
+    return Asked(weights, guessed)
 
 
 def score(
-    wanted: Sequence[str], counts: Mapping[str, int], frequencies: Mapping[str, int], memories: int, average: float
+    weights: Mapping[str, float],
+    counts: Mapping[str, int],
+    frequencies: Mapping[str, int],
+    memories: int,
+    average: float,
 ) -> float:
-    """BM25 of one memory, from its term counts, for the query terms `wanted`.
+    """BM25 of one memory, from its term counts, for the query terms of `weights`.
 
-    Robertson & Zaragoza (2009), with the idf ln(1 + (N - df + 0.5) / (df + 0.5)), which stays
-    above 0 for a term that most memories hold. `frequencies` are df, `memories` is N, `average`
-    the mean number of terms in a memory.
+    Robertson & Zaragoza (2009). `frequencies` are df, `memories` is N, `average` the mean number of
+    terms in a memory.
     """
     length = sum(counts.values())
     total = 0.0
-    for term in wanted:
+    for term, weight in weights.items():
         tf = counts.get(term, 0)
         if tf:
-            idf = log(1 + (memories - frequencies[term] + 0.5) / (frequencies[term] + 0.5))
-            total += idf * tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average))
+            part = tf * (K1 + 1) / (tf + K1 * (1 - B + B * length / average))
+            total += weight * idf(frequencies[term], memories) * part
     return total
 
 
-def best(hits: Iterable[Hit], k: int) -> list[Hit]:
-    """The `k` hits with the highest scores, ties by path."""
-    return sorted(hits, key=lambda hit: (-hit.score, hit.memory.path))[: max(k, 0)]
+def idf(frequency: int, memories: int) -> float:
+    """ln(1 + (N - df + 0.5) / (df + 0.5)), which stays above 0 for a term that most memories hold."""
+    return log(1 + (memories - frequency + 0.5) / (frequency + 0.5))
+
+
+def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float:
+    """What a memory of average length would score that holds every word once; above 0."""
+    words = (pair for pair in asked.weights.items() if pair[0][0] != _STAMP)
+    terms_held = (weight * idf(frequency(term), memories) for term, weight in words)
+    return sum(terms_held) or 1.0
+
+
+def second_look(
+    own: Sequence[tuple[int, float]],
+    beside: Callable[[int], Iterable[int]],
+    linked: Mapping[int, Sequence[int]],
+) -> dict[int, float]:
+    """The scores after sharing, from the memories' `own` scores, best first.
+
+    `beside` gives a memory's neighbours in its chat, two to either side (0 and below: nobody), and
+    `linked` the memories that one is linked with in either direction.
+    """
+    final = dict(own)
+    taken: dict[int, int] = {}
+    least = own[min(LENDERS, len(own)) - 1][1] if own else 0.0
+    for number, value in own:
+        if value < least:
+            break
+        for other in beside(number):
+            if other > 0:
+                times = taken.get(other, 0)
+                if times < 2:  # the lenders come best first
+                    taken[other] = times + 1
+                    final[other] = final.get(other, 0.0) + value * (SECOND if times else BESIDE)
+    if linked:
+        served: set[int] = set()
+        for number, value in own[:LINKERS]:
+            for other in linked.get(number, ()):
+                if other not in served and other != number:
+                    served.add(other)
+                    final[other] = final.get(other, 0.0) + value * LINKED
+    return final
+
+
+def searched_terms(memory: Memory, language: str) -> list[str]:
+    """The terms by which a memory is found: of title, aliases, tags and body, and its date in words."""
+    written = written_at(memory)
+    language = language_of(memory, language)
+    return terms(memory.searched, language) + list(_day_terms(written.date(), language) if written else ())
+
+
+def language_of(memory: Memory, language: str) -> str:
+    """The language that `memory` says it is in, else `language`."""
+    return (_named(memory.lang) if memory.lang else None) or language
+
+
+def visible(memory: Memory, query: Query, now: datetime, *, past: bool) -> bool:
+    """Whether `memory` may be given: it is current, or the past is asked for, and it meets the clauses on fields."""
+    return (past or query.asks_for_past or memory.current(now)) and (not query.on_fields or query.allows(memory, now))
+
+
+def in_time(memory: Memory) -> tuple[float, str]:
+    """The key that sorts by the time of writing, ties by path, those without one first."""
+    written = written_at(memory)
+    return (written.timestamp() if written else float("-inf"), memory.path)
+
+
+def newest_first(memory: Memory) -> tuple[float, str]:
+    """The key that sorts the newest to the front, ties by path, and those without a date to the end."""
+    written = written_at(memory)
+    return (-written.timestamp() if written else float("inf"), memory.path)
+
+
+def link_targets(memory: Memory) -> tuple[str, ...]:
+    """The names that its wikilinks point to: the file's name without folder and `.md`, in lower case."""
+    names = (match.strip().rpartition("/")[2] for match in _LINK.findall(memory.text))
+    return tuple(dict.fromkeys(name.casefold().removesuffix(".md") for name in names if name))
+
+
+@lru_cache(maxsize=64)
+def _named(lang: str) -> str | None:
+    return language_named(lang)
+
+
+@lru_cache(maxsize=1 << 12)
+def _day_terms(day: date, language: str) -> tuple[str, ...]:
+    words = terms(f"{day.day} {_MONTHS[day.month - 1]} {day.year}", language)
+    return (*words, f"{_STAMP}{day:%Y-%m}", f"{_STAMP}{day:%Y-%m-%d}")
+
+
+def _stamps(start: datetime, end: datetime) -> list[str]:
+    """The terms that the dates of memories within a span have in common: its days, or its months."""
+    first, last = start.date(), (end - timedelta(microseconds=1)).date()
+    days = (last - first).days + 1
+    if days > MOST_DAYS:
+        return []
+    if days <= FEW_DAYS:
+        return [f"{_STAMP}{first + timedelta(days=day):%Y-%m-%d}" for day in range(days)]
+    return list(dict.fromkeys(f"{_STAMP}{first + timedelta(days=day):%Y-%m}" for day in range(days)))
+
+
+def _beside(vault: Sequence[Memory]) -> dict[int, list[int]]:
+    """Of each memory of a chat the two before and the two after it."""
+    chats: dict[str, list[int]] = {}
+    for number in sorted(range(len(vault)), key=lambda n: in_time(vault[n])):
+        if chat := vault[number].chat:
+            chats.setdefault(chat, []).append(number)
+    return {
+        number: numbers[max(at - 2, 0) : at] + numbers[at + 1 : at + 3]
+        for numbers in chats.values()
+        for at, number in enumerate(numbers)
+    }
+
+
+def _linked(vault: Sequence[Memory]) -> dict[int, list[int]]:
+    """Of each memory those that it links to and those that link to it."""
+    named: dict[str, list[int]] = {}
+    for number, memory in enumerate(vault):
+        named.setdefault(memory.stem.casefold(), []).append(number)
+    links: dict[int, list[int]] = {}
+    for number, memory in enumerate(vault):
+        for other in (other for name in link_targets(memory) for other in named.get(name, ())):
+            links.setdefault(number, []).append(other)
+            links.setdefault(other, []).append(number)
+    return links

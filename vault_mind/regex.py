@@ -1,77 +1,295 @@
-"""Regex in linear time: RE2, which never backtracks, over the lines of a text."""
+"""Regex in linear time: RE2, which never backtracks, over the lines of a text or of many at once."""
 
 import re
-from collections.abc import Iterator
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
+from itertools import groupby, islice
+from mmap import mmap
+from operator import itemgetter
 from typing import Any
 
 from vault_mind.errors import BadPatternError
 
 LONGEST = 10_000  # characters of a pattern
 MOST = 1_000  # repetitions that {n,m} may ask for, RE2's own bound
+WINDOW = 1 << 20  # bytes that one call searches, so that Ctrl-C is heard between two
 
-_LITERAL = r"\\Q.*?(?:\\E|$)|\\.|\[\^?\]?(?:\\.|[^\]\\])*\]"  # what stands for itself: \Q…\E, \x, [class]
+_CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*+\]"
+_ESCAPE = r"\\(?:[pPx]\{[^}]*\}|[pP]\w|.)"
+_LITERAL = rf"\\Q.*?(?:\\E|$)|\\.|{_CLASS}"  # what stands for itself: \Q…\E, \x, [class]
 _REPEAT = re.compile(rf"{_LITERAL}|\{{(\d+)(?:,(\d*))?\}}", re.DOTALL)
 _GROUP = re.compile(rf"{_LITERAL}|\(\?P?<([^>\W]\w*)>", re.DOTALL)
 _PARENTHESIS = re.compile(rf"{_LITERAL}|[()]", re.DOTALL)
-_WORD = r"[\p{L}\p{M}\p{N}_]"
+_TOKEN = re.compile(rf"\\Q(?P<quoted>.*?)(?:\\E|\Z)|{_ESCAPE}|{_CLASS}|\(\?(?:P?<\w+>|[\w-]+[:)])|.", re.DOTALL)
+_WITHIN_A_LINE = re.compile(r"(?:[^\\\[\n(]|\((?!\?)|\\[bBdw]|\\[^\w\n])*+")  # can match no newline, however it is read
+
+_NO_WORD = r"[^\p{L}\p{M}\p{N}_]"  # RE2's \b knows ASCII only, and nothing of a word that ends in a sign
+_START, _END = "(?m:^)", "(?m:$)"
+_OF_A_LINE = {"^": _START, r"\A": _START, "$": _END, r"\z": _END}  # \A, \z and (?-m) speak of the line too
+# In the bytes as they are, a byte-order mark may stand before a line and \r after it. The second half of the
+# start is for $^ on an empty line.
+_LOOSE_START, _LOOSE_END = rf"(?:{_START}\x{{FEFF}}?|{_END})", rf"(?:\r?{_END})"
+_LOOSE = {"^": _LOOSE_START, r"\A": _LOOSE_START, "$": _LOOSE_END, r"\z": _LOOSE_END}
+_NOWHERE = dict.fromkeys(_LOOSE, "(?:)")
+
 _INSTEAD = {
     "(?=": "look-ahead is not linear; search for both parts, or pipe one grep into another",
     "(?!": "look-ahead is not linear; grep first, then leave lines out with: | grep -v",
     "(?P": "of (?P…) only (?P<name>…) is known; a back-reference is not linear, write the text out",
     "(?<": "look-behind is not linear; match the text before as well",
 }
+_A_BYTE = r"\C is a byte and may be half a character; write (?s:.)"
+_A_NEWLINE = "a match lies within one line; grep -U lets it span lines"
+
+Span = tuple[int, int]
+Pack = bytes | mmap
 
 
 @dataclass(frozen=True)
 class Line:
-    """A line that matched: its number from 1, its text, and the spans of characters that matched."""
+    """A line that matched: its number from 1, its text, and the spans of characters that matched.
+
+    With `context` it did not match but stands near one that did.
+    """
 
     number: int
     text: str
-    spans: tuple[tuple[int, int], ...]
+    spans: tuple[Span, ...]
+    context: bool = False
 
 
 class Pattern:
-    """A compiled pattern. Raises BadPatternError, with the position where one is known."""
+    """A compiled pattern, or several of which any may match. A match lies within one line.
 
-    def __init__(self, pattern: str, *, ignore_case: bool = False, fixed: bool = False, word: bool = False) -> None:
-        import re2  # late: only a regex search needs it
+    With `multiline` it may span lines; with `invert` the lines that do not match are the ones
+    found, and have no spans; `most` lines of a text are given at most. Without `spans` no line has
+    any, which is quicker. `smart_case` ignores case unless the pattern holds a capital. Raises
+    BadPatternError, with the position where one is known.
+    """
 
-        _bounded(pattern, fixed=fixed)
-        options = re2.Options()
-        options.log_errors = False
-        options.case_sensitive = not ignore_case
-        source = re2.escape(pattern) if fixed else pattern
-        self._word = word
-        # \A, \z and (?-m) mean another place in a text than in one of its lines.
-        self._skips = fixed or not re.search(r"\\[Az]|\(\?\w*-", pattern)
-        try:
-            self._compiled: Any = re2.compile(f"(?m){source}", options)
-            if word:  # RE2's \b knows ASCII only, and nothing of a word that ends in a sign
-                self._compiled = re2.compile(f"(?m)(?:^|[^{_WORD[1:]})({source})(?:$|[^{_WORD[1:]})", options)
-        except re2.error as error:
-            raise _explained(pattern, error) from error
+    def __init__(
+        self,
+        pattern: str | Sequence[str],
+        *,
+        ignore_case: bool = False,
+        smart_case: bool = False,
+        fixed: bool = False,
+        word: bool = False,
+        multiline: bool = False,
+        invert: bool = False,
+        most: int | None = None,
+        spans: bool = True,
+    ) -> None:
+        sources = [pattern] if isinstance(pattern, str) else list(pattern)
+        ignore_case = ignore_case or (smart_case and not any(_capital(source, fixed=fixed) for source in sources))
+        for source in sources:
+            _bounded(source, fixed=fixed)
+            if not fixed:
+                _compiled(source, source)  # alone, so that an error names its own place
+        self._multiline = multiline and not all(_within_a_line(source, fixed=fixed) for source in sources)
+        for source in sources:
+            _refused(source, fixed=fixed, multiline=self._multiline)
+        self._marked = spans
+        self._invert, self._most, self._group = invert, most, int(word)  # -w matches what stands around the group
+        case = {"case_sensitive": not ignore_case, "never_nl": not self._multiline}
+        whole = "|".join(sources)
+        exact = _joined(sources, {} if self._multiline else _OF_A_LINE, fixed=fixed)
+        self._beside = None
+        if word:
+            bounded = rf"({exact})(?:{_END}|{_NO_WORD})"
+            exact = rf"(?:{_START}|{_NO_WORD}){bounded}"
+            self._beside = _compiled(whole, f"(?m){_NO_WORD}{bounded}", anchored=True, **case)
+        self._match = _compiled(whole, f"(?m){exact}", never_capture=not word, **case)
+        self._scout = _compiled(whole, self._scouting(sources, fixed=fixed), never_capture=True, **case)
 
     def lines(self, text: str) -> Iterator[Line]:
-        """The lines of `text` that match, in order; a match lies within one line."""
-        text = text.replace("\r\n", "\n")
-        if self._skips and not self._compiled.search(text):  # most texts hold no match at all
-            return
-        for number, line in enumerate(text.removesuffix("\n").split("\n"), 1):
-            if spans := tuple(dict.fromkeys(self._spans(line))):
-                yield Line(number, line, spans)
+        """The lines of `text` that match, in order."""
+        data = text.replace("\r\n", "\n").encode()
+        found = self._touched(data)
+        return islice(_others(data, found) if self._invert else found, self._most)
 
-    def _spans(self, line: str) -> Iterator[tuple[int, int]]:
-        if not self._word:
-            yield from (match.span() for match in self._compiled.finditer(line))
-            return
-        at = 0
-        while at <= len(line) and (
-            match := self._compiled.search(line, at)
-        ):  # a sign between two words bounds them both
-            yield match.span(1)
-            at = max(match.end(1), at + 1)
+    def candidates(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
+        """The indices, ascending, of the texts in `pack` that may have lines to give; every other one has none.
+
+        `pack` holds texts as UTF-8, each followed by one newline more; text i begins at `starts[i]`.
+        """
+        if self._invert:
+            return iter(range(len(starts)))
+        return self._one_by_one(pack, starts) if self._multiline else self._all_at_once(pack, starts)
+
+    def _all_at_once(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
+        at, stop, size, text = 0, -1, len(pack), 0
+        while at < size:
+            if at > stop:  # no match runs over the end of a line, so a window may end at any of them
+                stop = pack.find(b"\n", at + WINDOW)
+                stop = size if stop < 0 else stop
+            (found, _), *_ = self._scout(pack, at, stop)
+            if found < 0:
+                at = stop + 1
+                continue
+            text = bisect_right(starts, found, text) - 1
+            yield text
+            text += 1
+            at = starts[text] if text < len(starts) else size
+
+    def _one_by_one(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
+        """With bounds: a match that may span lines would run through one text after another."""
+        for text, start in enumerate(starts):
+            following = starts[text + 1] if text + 1 < len(starts) else len(pack)
+            if self._scout(pack, start, following - 1)[0][0] >= 0:
+                yield text
+
+    def _scouting(self, sources: Sequence[str], *, fixed: bool) -> str:
+        """What is found in every text that matches, CRLF and byte-order mark or not."""
+        if self._multiline:
+            return rf"(?:{_joined(sources, _OF_A_LINE, fixed=fixed)})|[\r\x{{FEFF}}]"
+        # A word may end beside the mark or \r that a loose anchor has taken.
+        words = not fixed and any(token[0] in (r"\b", r"\B") for source in sources for token in _TOKEN.finditer(source))
+        return _joined(sources, _NOWHERE if words else _LOOSE, fixed=fixed)
+
+    def _touched(self, data: bytes) -> Iterator[Line]:
+        number, counted = 1, 0
+        for (start, stop), pieces in groupby(self._pieces(data), itemgetter(0)):
+            number += data.count(b"\n", counted, start)
+            counted = start
+            spans = [(span[0] - start, span[1] - start) for _, span in pieces if span] if self._marked else ()
+            yield _line(number, data[start:stop], spans)
+
+    def _pieces(self, data: bytes) -> Iterator[tuple[Span, Span | None]]:
+        """The bounds of each line that a match touches, and those of what it takes there; None: the newline only."""
+        start, stop = 0, -1
+        for at, end in self._spans(data):
+            if at > stop:
+                start = data.rfind(b"\n", max(stop, 0), at) + 1
+                stop = _line_end(data, at)
+            yield (start, stop), (at, min(end, stop)) if at < stop or at == end else None
+            while end > stop + 1:
+                start, stop = stop + 1, _line_end(data, stop + 1)
+                yield (start, stop), (start, min(end, stop)) if start < stop else None
+
+    def _spans(self, data: bytes) -> Iterator[Span]:
+        """The bounds of every match; none is empty that touches the one before."""
+        at, last, size = 0, -1, len(data)
+        past = size - 1 if data.endswith(b"\n") or not data else size  # behind the last newline there is no line
+        while at <= size:
+            start, end = self._next(data, at)
+            if start < 0 or start > past:
+                return
+            at = max(end, at + 1)
+            # RE2 finds \B within a character.
+            if start < end or (start != last and (start == size or data[start] & 0xC0 != 0x80)):
+                yield start, end
+                last = end
+                if not (self._marked or self._multiline):  # the rest of the line says nothing more
+                    at = _line_end(data, end) + 1
+
+    def _next(self, data: bytes, at: int) -> Span:
+        """The first match that begins at `at` or behind it."""
+        if self._beside and at:  # what bounds a word here may belong to the match before
+            before = at - 1
+            while before and data[before] & 0xC0 == 0x80:
+                before -= 1
+            (found, _), span = self._beside(data, before, len(data))[:2]
+            if found >= 0:
+                return span
+        return self._match(data, at, len(data))[self._group]
+
+
+def surrounded(text: str, found: Iterable[Line], before: int, after: int) -> Iterator[list[Line]]:
+    """The lines `found` in `text` with so many lines around each, in runs of lines that follow each other."""
+    every = text.replace("\r\n", "\n").removesuffix("\n").split("\n")
+    matched = {line.number: line for line in found}
+    runs: list[range] = []
+    for number in matched:
+        start, stop = max(1, number - before), min(len(every), number + after) + 1
+        if runs and start <= runs[-1].stop:
+            runs[-1] = range(runs[-1].start, stop)
+        else:
+            runs.append(range(start, stop))
+    for run in runs:
+        yield [matched.get(number) or Line(number, every[number - 1], (), context=True) for number in run]
+
+
+def _others(data: bytes, found: Iterable[Line]) -> Iterator[Line]:
+    taken = {line.number for line in found}
+    for number, line in enumerate(data.removesuffix(b"\n").split(b"\n") if data else (), 1):
+        if number not in taken:
+            yield Line(number, line.decode(), ())
+
+
+def _line_end(data: bytes, at: int) -> int:
+    end = data.find(b"\n", at)
+    return len(data) if end < 0 else end
+
+
+def _line(number: int, raw: bytes, spans: Sequence[Span]) -> Line:
+    text = raw.decode()
+    if len(text) == len(raw) or not spans:
+        return Line(number, text, tuple(spans))
+    counted, characters, places = 0, 0, []
+    for place in (place for span in spans for place in span):
+        characters += len(raw[counted:place].decode())
+        counted = place
+        places.append(characters)
+    return Line(number, text, tuple(zip(places[::2], places[1::2], strict=True)))
+
+
+def _compiled(
+    shown: str, source: str, *, anchored: bool = False, **options: bool
+) -> Callable[[Pack, int, int], Sequence[Span]]:
+    """The search for `source`: of (data, from, to) the spans of the first match and its groups, (-1, -1) for none."""
+    import re2  # late: only a regex search needs it
+
+    wanted = re2.Options()
+    wanted.log_errors = False
+    for name, value in options.items():
+        setattr(wanted, name, value)
+    try:
+        compiled: Any = re2.compile(source, wanted)
+    except re2.error as error:
+        raise _explained(shown, error) from error
+    # The wrapper's own search takes three times as long to say the same.
+    match, anchor = compiled._regexp.Match, re2._Anchor.ANCHOR_START if anchored else re2._Anchor.UNANCHORED
+    return partial(match, anchor)
+
+
+def _joined(sources: Sequence[str], places: Mapping[str, str], *, fixed: bool) -> str:
+    """One pattern that matches what any of `sources` does, its anchors written as in `places`."""
+    import re2  # late, as above
+
+    def written(token: re.Match[str]) -> str:
+        if token["quoted"] is not None:  # one without its \E would quote what we put behind it
+            return str(re2.escape(token["quoted"]))
+        return places.get(token[0], token[0])
+
+    every = [re2.escape(source) if fixed else _TOKEN.sub(written, source) for source in sources]
+    return every[0] if len(every) == 1 else "|".join(f"(?:{each})" for each in every)
+
+
+def _within_a_line(pattern: str, *, fixed: bool) -> bool:
+    return "\n" not in pattern if fixed else bool(_WITHIN_A_LINE.fullmatch(pattern))
+
+
+def _capital(pattern: str, *, fixed: bool) -> bool:
+    if fixed:
+        return any(map(str.isupper, pattern))
+    tokens = (token["quoted"] or re.sub(_ESCAPE, "", token[0]) for token in _TOKEN.finditer(pattern))
+    return any(map(str.isupper, "".join(token for token in tokens if not token.startswith("(?"))))
+
+
+def _refused(pattern: str, *, fixed: bool, multiline: bool) -> None:
+    """Refuse what could be searched but never be found, and what could be found but not be shown."""
+    if fixed:
+        if "\n" in pattern and not multiline:
+            raise BadPatternError(pattern, _A_NEWLINE, pattern.index("\n"))
+        return
+    for token in _TOKEN.finditer(pattern):
+        if token[0] == r"\C":
+            raise BadPatternError(pattern, _A_BYTE, token.start())
+        if not multiline and (token[0] in (r"\n", "\n") or "\n" in (token["quoted"] or "")):
+            raise BadPatternError(pattern, _A_NEWLINE, token.start())
 
 
 def _bounded(pattern: str, *, fixed: bool) -> None:
@@ -96,7 +314,6 @@ def _explained(pattern: str, error: Exception) -> BadPatternError:
     raw = error.args[0] if error.args else "it does not compile"
     why = raw.decode("utf-8", "replace") if isinstance(raw, bytes) else str(raw)
     kind, _, part = why.partition(": ")
-    part = part.removeprefix("(?m)")
     position = pattern.find(part) if part else None
     if kind == "missing )":
         position = _unclosed(pattern)

@@ -2,8 +2,8 @@
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, is_dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
 
 from rich.text import Text
@@ -13,7 +13,7 @@ from vault_mind.config import Config, Endpoint
 from vault_mind.doctor import Finding
 from vault_mind.memory import Memory
 from vault_mind.ranking import Hit
-from vault_mind.regex import Line
+from vault_mind.regex import Line, surrounded
 from vault_mind.stats import Stats
 from vault_mind.vault import Problem
 
@@ -21,6 +21,10 @@ from vault_mind.vault import Problem
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 SNIPPET = 300  # characters of a memory in a list of hits
+
+Piece = tuple[
+    str, str
+]  # a piece of text and its style; where there are no colours, the text alone is quicker than Rich
 
 
 def visible(text: str) -> str:
@@ -83,21 +87,49 @@ def memories(found: Sequence[Memory], *, long: bool) -> Text:
     return text
 
 
+@dataclass(frozen=True)
+class GrepView:
+    """What `grep` shows: the lines with so many around them, `only` what matched, a `count`, or the `paths`."""
+
+    paths: bool = False
+    count: bool = False
+    only: bool = False
+    before: int = 0
+    after: int = 0
+
+
 def grep_lines(memory: Memory, lines: Iterable[Line]) -> Text:
     """Matching lines as ripgrep prints them: path:line:text."""
-    text = Text()
-    for line in lines:
-        text.append(one_line(memory.path), "magenta")
-        text.append(":")
-        text.append(str(line.number), "green")
-        text.append(":")
-        end = 0
-        for start, stop in line.spans:
-            text.append(visible(line.text[end:start]))
-            text.append(visible(line.text[start:stop]), "bold red")
-            end = stop
-        text.append(visible(line.text[end:]) + "\n")
-    return text
+    return Text.assemble(*_grep_lines(memory, lines, only=False))
+
+
+def grep(found: Iterable[tuple[Memory, Sequence[Line]]], view: GrepView) -> Iterator[list[Piece]]:
+    """What was found as ripgrep prints it into a pipe, memory by memory; a line of context has - for its colons."""
+    apart = False
+    for memory, lines in found:
+        if view.paths:
+            yield [(one_line(memory.path), "cyan"), ("\n", "")]
+        elif view.count:
+            yield [(one_line(memory.path), "magenta"), (f":{_grep_count(lines, view)}\n", "")]
+        elif not (view.before or view.after):
+            yield list(_grep_lines(memory, lines, only=view.only))
+        else:
+            for run in _grep_runs(memory, lines, view):
+                yield [("--\n", "")] * apart + list(_grep_lines(memory, run, only=view.only))
+                apart = True
+
+
+def grep_data(found: Iterable[tuple[Memory, Sequence[Line]]], view: GrepView) -> Iterator[dict[str, object]]:
+    """What was found as `--json` gives it, an object a line; `spans` are the characters that matched in `text`."""
+    for memory, lines in found:
+        if view.paths:
+            yield {"path": memory.path}
+        elif view.count:
+            yield {"path": memory.path, "count": _grep_count(lines, view)}
+        else:
+            for line in (line for run in _grep_runs(memory, lines, view) for line in run):
+                data = {"path": memory.path, "line": line.number, "text": line.text, "spans": line.spans}
+                yield {**data, "context": True} if line.context else data
 
 
 def whole(memory: Memory) -> Text:
@@ -173,6 +205,34 @@ def learned(what: Learned) -> Text | None:
     if what.failed:
         parts.append(f"nothing learned this time: {one_line(what.failed)}; it is kept for the next chat")
     return Text("\n".join(parts), "dim") if parts else None
+
+
+def _grep_lines(memory: Memory, lines: Iterable[Line], *, only: bool) -> Iterator[Piece]:
+    path = one_line(memory.path)
+    for line in lines:
+        mark = "-" if line.context else ":"
+        head = ((path, "magenta"), (mark, ""), (str(line.number), "green"), (mark, ""))
+        if only and not line.context:
+            for start, stop in line.spans:
+                yield from (*head, (visible(line.text[start:stop]), "bold red"), ("\n", ""))
+            continue
+        yield from head
+        end = 0
+        for start, stop in line.spans:
+            yield visible(line.text[end:start]), ""
+            yield visible(line.text[start:stop]), "bold red"
+            end = stop
+        yield visible(line.text[end:]) + "\n", ""
+
+
+def _grep_runs(memory: Memory, lines: Sequence[Line], view: GrepView) -> Iterable[Sequence[Line]]:
+    if not (view.before or view.after):
+        return [lines]
+    return surrounded(memory.text.removeprefix("\ufeff"), lines, view.before, view.after)
+
+
+def _grep_count(lines: Sequence[Line], view: GrepView) -> int:
+    return sum(len(line.spans) for line in lines) if view.only else len(lines)
 
 
 def _facts(memory: Memory) -> str:

@@ -18,6 +18,7 @@ from vault_mind.config import state_folder
 from vault_mind.errors import ModelError, VaultMindError
 from vault_mind.files import private_folder
 from vault_mind.memory import Memory
+from vault_mind.query import parse
 from vault_mind.regex import Pattern
 from vault_mind.session import Session
 from vault_mind.stats import count
@@ -178,7 +179,7 @@ class Chat:
     def search(self, query: str) -> None:
         """Show the best matches."""
         now = datetime.now().astimezone()
-        hits = self.session.index.search(query, self.session.settings.top_k, keep=lambda memory: memory.current(now))
+        hits = self.session.index.search(parse(query, now), self.session.settings.top_k, now=now)
         put(self.out, render.hits(hits))
         if not hits:
             self.err.print("no memory matches", style="dim")

@@ -3,10 +3,11 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
@@ -18,6 +19,7 @@ from vault_mind.errors import (
     PathRefusedError,
     SettingsError,
     UnreadableError,
+    VaultMindError,
     VaultNotFoundError,
     WriteFailedError,
 )
@@ -63,12 +65,26 @@ class Status(NamedTuple):
         return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
 
+_NOWHEN = Status(-1, -1, -1, -1)  # no file has it: what could not be read is looked at again
+Entry = tuple[str, int, int, int, int]  # a name and its Status, as plain as can be: there may be 100,000
+
+
 @dataclass
 class Walk:
-    """What a walk through the vault met: the memories' paths, and what could not be followed."""
+    """What a walk through the vault met: of each folder ('' or 'a/b/') its memories, and what could not be followed.
 
-    files: dict[str, Status] = field(default_factory=dict)
+    A link that was followed stands in the listing of the topmost folder, by its whole path.
+    """
+
+    listings: dict[str, list[Entry]] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
+
+    @cached_property
+    def files(self) -> dict[str, Status]:
+        """Every memory's path with its status."""
+        return {
+            folder + name: Status(*status) for folder, listing in self.listings.items() for name, *status in listing
+        }
 
 
 class Vault:
@@ -94,35 +110,65 @@ class Vault:
         return cls(folder)
 
     def walk(self) -> Walk:
-        """Every memory's path with its status; dot-folders and ignored files are passed over."""
+        """Every memory with its status; dot-folders and ignored files are passed over."""
         walk = Walk()
         links: list[str] = []
-        ignored = self._ignored
         folders = [""]
         while folders:
             folder = folders.pop()
+            listing: list[Entry] = []
             try:
-                with os.scandir(self.root / folder) as entries:
-                    for entry in entries:
-                        path = folder + entry.name
-                        inner = entry.is_dir(follow_symlinks=False)
-                        if entry.name.startswith(".") or (ignored and ignored(path, inner)):
-                            continue
-                        if inner:
-                            folders.append(path + "/")
-                        elif not _is_markdown(path) and not entry.is_symlink():
-                            continue
-                        elif not _is_text(path):
-                            walk.problems.append(Problem(ascii(path)[1:-1], "not read: its name is not UTF-8"))
-                        elif entry.is_symlink():
-                            links.append(path)
-                        else:
-                            _note(walk, path, entry)
+                self._list(folder, listing, folders, links, walk.problems)
             except OSError as error:
                 walk.problems.append(Problem(folder or ".", f"folder not read: {_reason(error)}"))
-        for path in sorted(links):
-            self._follow(path, walk)
+            if listing or not folder:
+                walk.listings[folder] = listing
+        if links:
+            known = Walk(walk.listings).files
+            followed = (self._follow(path, known, walk.problems) for path in sorted(links))
+            walk.listings[""] += [entry for entry in followed if entry]
         return walk
+
+    def _list(
+        self, folder: str, listing: list[Entry], folders: list[str], links: list[str], problems: list[Problem]
+    ) -> None:
+        """Add what `folder` holds to the lists: memories, folders to go on with, links, what cannot be read."""
+        simple = not self._ignored and _is_text(folder)
+        with _scanned(self.root / folder) as entries:
+            for entry in entries:
+                name = entry.name
+                if name[0] == ".":
+                    continue
+                plain = simple and name[-3:] == ".md" and name.isascii() and entry.is_file(follow_symlinks=False)
+                if not plain and not self._is_odd(folder + name, entry, folders, links, problems):
+                    continue
+                try:
+                    status = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:  # deleted while we walked
+                    continue
+                except OSError as error:
+                    problems.append(Problem(folder + name, f"cannot be read: {_reason(error)}"))
+                else:
+                    listing.append((name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
+
+    def _is_odd(
+        self, path: str, entry: os.DirEntry[str], folders: list[str], links: list[str], problems: list[Problem]
+    ) -> bool:
+        """Whether what does not look like a memory at first sight is one; if it is something else, add it there."""
+        inner = entry.is_dir(follow_symlinks=False)
+        if self._ignored and self._ignored(path, inner):
+            return False
+        if inner:
+            folders.append(path + "/")
+        elif not _is_markdown(path) and not entry.is_symlink():
+            return False
+        elif not _is_text(path):
+            problems.append(Problem(ascii(path)[1:-1], "not read: its name is not UTF-8"))
+        elif entry.is_symlink():
+            links.append(path)
+        else:
+            return True
+        return False
 
     def read(self, path: str) -> Memory:
         """The memory at `path`. Raises PathRefusedError, UnreadableError or MemoryNotFoundError."""
@@ -135,6 +181,25 @@ class Vault:
             data, status = read_regular(file)
         except UnreadableError as error:
             raise UnreadableError(path, error.why) from error
+        return _parsed(path, data, status.st_size), Status.of(status)
+
+    def read_listed(self, folder: str, names: Iterable[str]) -> Iterator[tuple[str, Memory | VaultMindError, Status]]:
+        """Of each of the `names` that a walk listed in `folder`: path, the memory or why there is none, status."""
+        with self._opened(folder) as handle:
+            for name in names:
+                path = folder + name
+                try:
+                    try:
+                        yield path, *self._read_in(handle, path, name)
+                    except UnreadableError:  # perhaps a link, which is no file of this folder
+                        yield path, *self.read_with_status(path)
+                except (UnreadableError, PathRefusedError, MemoryNotFoundError) as error:
+                    yield path, error, _NOWHEN
+
+    def _read_in(self, handle: int | None, path: str, name: str) -> tuple[Memory, Status]:
+        if handle is None or "/" in name:
+            return self.read_with_status(path)
+        data, status = read_regular(Path(name), folder=handle)
         return _parsed(path, data, status.st_size), Status.of(status)
 
     def memories(self) -> Iterator[Memory]:
@@ -275,6 +340,23 @@ class Vault:
             raise PathRefusedError(path, "it leads into a dot-folder")
         return real
 
+    @contextmanager
+    def _opened(self, folder: str) -> Iterator[int | None]:
+        """The folder, open, so that no file in it is looked for by its whole path; None where that cannot be done."""
+        real = (self.root / folder).resolve()
+        inside = real.is_relative_to(self._real) and not any(
+            p.startswith(".") for p in real.relative_to(self._real).parts
+        )
+        try:
+            handle = os.open(real, os.O_RDONLY) if inside and os.open in os.supports_dir_fd else None
+        except OSError:
+            handle = None
+        try:
+            yield handle
+        finally:
+            if handle is not None:
+                os.close(handle)
+
     def _own(self, path: str) -> Path:
         """The file at `path` for renaming or deleting: behind a link that would leave the link alone."""
         file = self._inside(path)
@@ -288,21 +370,22 @@ class Vault:
         except (OSError, ValueError):  # longer than any name, or with a character that none has
             return False
 
-    def _follow(self, path: str, walk: Walk) -> None:
-        """Follow a link: what it shows belongs to the walk unless the walk has met it under its own name."""
+    def _follow(self, path: str, known: Mapping[str, Status], problems: list[Problem]) -> Entry | None:
+        """Follow a link: what it shows belongs to the walk unless it is `known` under its own name."""
         try:
             real = (self.root / path).resolve(strict=True)
             status = real.stat()
         except (OSError, RuntimeError) as error:
-            walk.problems.append(Problem(path, f"link not followed: {_reason(error)}"))
-            return
+            problems.append(Problem(path, f"link not followed: {_reason(error)}"))
+            return None
         if not real.is_relative_to(self._real):
-            walk.problems.append(Problem(path, "link not followed: it leads outside the vault"))
-            return
+            problems.append(Problem(path, "link not followed: it leads outside the vault"))
+            return None
         own = real.relative_to(self._real).as_posix()
         hidden = any(part.startswith(".") for part in own.split("/"))
-        if real.is_file() and _is_markdown(path) and own not in walk.files and not hidden:
-            walk.files[path] = Status.of(status)
+        if real.is_file() and _is_markdown(path) and own not in known and not hidden:
+            return (path, *Status.of(status))
+        return None
 
     def _relative(self, name: str) -> str:
         """`name` as it would stand in the vault: an absolute path into it, or one with ./, made relative."""
@@ -382,13 +465,19 @@ def _is_text(name: str) -> bool:
     return True
 
 
-def _note(walk: Walk, path: str, entry: os.DirEntry[str]) -> None:
-    try:
-        walk.files[path] = Status.of(entry.stat(follow_symlinks=False))
-    except FileNotFoundError:  # deleted while we walked
+@contextmanager
+def _scanned(folder: Path) -> Iterator[Iterator[os.DirEntry[str]]]:
+    """What is in `folder`; where the system can, opened first, so that no stat has to find the folder again."""
+    if os.scandir not in os.supports_fd:
+        with os.scandir(folder) as entries:
+            yield entries
         return
-    except OSError as error:
-        walk.problems.append(Problem(path, f"cannot be read: {_reason(error)}"))
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        with os.scandir(handle) as entries:
+            yield entries
+    finally:
+        os.close(handle)
 
 
 def _matcher(patterns: Sequence[str]) -> Callable[[str, bool], bool] | None:
