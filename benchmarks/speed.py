@@ -28,7 +28,8 @@ import vaults
 
 import vault_mind
 from vault_mind.analysis import query_terms
-from vault_mind.index import RACY, Index
+from vault_mind.index import Index
+from vault_mind.readers import RACY
 from vault_mind.regex import Pattern
 from vault_mind.vault import Vault
 

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 
 import vault_mind
-from vault_mind.index import RACY
+from vault_mind.readers import RACY
 
 PAIRS = 15
 REFERENCE = (sys.executable, "-c", "import typer, rich.console")

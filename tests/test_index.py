@@ -22,7 +22,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-import vault_mind.index
+import vault_mind.readers
 from tests.conftest import NOW
 from vault_mind import Hit, Index, Vault, rank
 from vault_mind.errors import SettingsError
@@ -352,7 +352,7 @@ def test_memories_are_those_of_the_vault_by_path(index: Index, write: Write) -> 
 def test_an_edit_with_the_same_size_and_the_same_time_is_noticed(
     index: Index, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vault_mind.index, "RACY", 0)  # else a file this young is looked at anyway
+    monkeypatch.setattr(vault_mind.readers, "RACY", 0)  # else a file this young is looked at anyway
     file = write("a.md", "tea in the morning")
     index.sync()
     before = file.stat()
@@ -393,7 +393,7 @@ def test_a_file_that_was_only_touched_is_not_indexed_again(index: Index, write: 
 def test_a_vault_where_nothing_happened_is_not_read_again(
     index: Index, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vault_mind.index, "RACY", 0)
+    monkeypatch.setattr(vault_mind.readers, "RACY", 0)
     write("a.md", "tea")
     first = index.sync()
 
@@ -948,6 +948,7 @@ def test_what_the_last_sync_found_is_answered_while_another_makes_the_index_anew
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vault_mind.index, "BATCH", 5)
+    monkeypatch.setattr(vault_mind.readers, "CHUNK", 5)
     mine, other = Index(of_walruses(vault)), Index(vault)
     mine.sync()
     seen: list[int] = []
@@ -1134,6 +1135,7 @@ def test_no_search_uses_the_network(index: Index, write: Write, monkeypatch: pyt
 
 def test_progress_is_told_up_to_the_end(index: Index, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(vault_mind.index, "BATCH", 4)
+    monkeypatch.setattr(vault_mind.readers, "CHUNK", 4)
     for number in range(10):
         write(f"{number}.md", "tea")
     told: list[tuple[int, int]] = []
@@ -1147,6 +1149,7 @@ def test_a_sync_that_was_stopped_in_the_middle_goes_on_where_it_was(
     index: Index, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(vault_mind.index, "BATCH", 4)
+    monkeypatch.setattr(vault_mind.readers, "CHUNK", 4)
     for number in range(10):
         write(f"{number}.md", "tea")
 

@@ -8,7 +8,7 @@ from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 
-CURRENT, SUPERSEDED, EXPIRING, ABSENT = range(4)
+from vault_mind.rows import ABSENT, EXPIRING, SUPERSEDED
 
 _TYPES = {"state": "B", "spot": "I", "order": "I", "starts": "Q", "owners": "I"}
 

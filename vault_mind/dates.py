@@ -68,8 +68,11 @@ def mentioned(text: str, now: datetime) -> list[tuple[str, Span]]:
     Only what can hardly be anything else is taken: a month's bare name after "in" or "last", no bare
     number. "Two weeks ago" is about then: half a week to either side.
     """
+    text = text[:LOOKED_AT]
+    if not _HINT.search(text.casefold()):
+        return []
     found = []
-    for match in _mention().finditer(text[:LOOKED_AT]):
+    for match in _mention().finditer(text):
         words = next(group for group in match.groups() if group)
         if span := english(words, now):
             found.append((words, _about(span) if words.casefold().endswith("ago") else span))
@@ -425,6 +428,13 @@ _MENTIONS = (
     rf"\b((?:last|past|next) +(?:{_COUNT}) +(?:hours?|days?|weeks?|months?|years?))\b",
     rf"\b((?:{_COUNT}) +(?:{_UNITS})s? +ago)\b",
     r"\b(day +before +yesterday|yesterday|today|tonight|day +after +tomorrow|tomorrow)\b",
+)
+
+
+# No mention is without one of these; looking for them is quick.
+_HINT = re.compile(
+    r"[0-9]|\b(?:last|this|next|past|ago|to(?:day|night|morrow)|yesterday|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
+    r"|spring|summer|autumn|fall|winter|mon|tue|wed|thu|fri|sat|sun|year)"
 )
 
 

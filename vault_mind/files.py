@@ -27,7 +27,9 @@ def _umask() -> int:
 UMASK = _umask()
 
 
-def read_regular(path: Path, limit: int | None = LARGEST, *, folder: int | None = None) -> tuple[bytes, os.stat_result]:
+def read_regular(
+    path: Path | str, limit: int | None = LARGEST, *, folder: int | None = None
+) -> tuple[bytes, os.stat_result]:
     """At most `limit` + 1 bytes (None: all) of the regular file at `path`, and the open file's status.
 
     A pipe, device or folder of that name is never waited for. With `folder`, an open one, `path` is a

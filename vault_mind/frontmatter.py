@@ -24,10 +24,12 @@ _LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # libyaml where PyYAML 
 
 DATES = ("created_at", "updated_at", "expires_at", "superseded_at")
 
-_PLAIN = r"[\w/(](?:[\w ./+()',-]|:(?=[\w/]))*"
-_QUOTED = r'"[^"\\]*"'
-_ITEM = rf"(?:[\w/](?:[\w ./+-])*|{_QUOTED})"
-_FAST_LINE = re.compile(rf"([A-Za-z_][\w-]{{0,99}}):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))?")
+_PLAIN = r"[\w/(](?:[\w ./+()',-]|:(?=[\w/]))*+"
+_QUOTED = r'"[^"\\\r\n]*+"'
+_ITEM = rf"(?:[\w/](?:[\w ./+-])*+|{_QUOTED})"
+_FAST_LINE = re.compile(
+    rf"([A-Za-z_][\w-]{{0,99}}):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))? *+(?:\r?\n|\r?\Z)"
+)
 _FAST_ITEM = re.compile(_ITEM)
 _SAFE_PLAIN = re.compile(r"[A-Za-z](?:[\w ./+()',-])*(?<! )")
 _TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?", re.ASCII)
@@ -108,17 +110,20 @@ def with_key(text: str, key: str, value: Written | None) -> str:
 
 def _loaded_fast(block: str) -> dict[str, Value] | None:
     """What `_loaded_whole` gives, for the flat frontmatter that nearly all memories have; else None."""
+    if not block.replace("\r\n", "").replace("\n", "").isprintable():
+        return None
     found: dict[str, Value] = {}
-    for row in block.removesuffix("\n").split("\n"):
-        bare = row.removesuffix("\r").rstrip(" ")
-        match = _FAST_LINE.fullmatch(bare) if bare.isprintable() else None
+    at, end = 0, len(block)
+    while at < end:
+        match = _FAST_LINE.match(block, at)
         if not match or match[1] in found:
             return None
+        at = match.end()
         value = match[2] or ""
-        if value.startswith("["):
+        if value[:1] == "[":
             found[match[1]] = [item.strip(" ").strip('"') for item in _FAST_ITEM.findall(value[1:-1])]
         else:
-            found[match[1]] = value[1:-1] if value.startswith('"') else value
+            found[match[1]] = value[1:-1] if value[:1] == '"' else value.rstrip(" ")
     return found or None
 
 

@@ -6,23 +6,20 @@ own, so that the index and the reference agree.
 """
 
 import logging
-import marshal
-import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from array import array
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from hashlib import blake2b
 from itertools import islice
 from operator import itemgetter
 from pathlib import Path
 from typing import TypeVar
 
 from vault_mind.analysis import terms, words
-from vault_mind.columns import ABSENT, CURRENT, SUPERSEDED
 from vault_mind.config import cache_folder
-from vault_mind.errors import MemoryNotFoundError, VaultMindError, WriteFailedError
+from vault_mind.errors import WriteFailedError
 from vault_mind.memory import Memory
-from vault_mind.postings import DamagedError, Postings, Row
+from vault_mind.postings import DamagedError, Postings
 from vault_mind.query import Query, folded, holds, plain
 from vault_mind.ranking import (
     CANDIDATES,
@@ -35,12 +32,13 @@ from vault_mind.ranking import (
     visible,
     weighed,
 )
+from vault_mind.readers import Read, Task, read_all, split
 from vault_mind.regex import Line, Pattern
-from vault_mind.vault import Entry, Problem, Status, Vault, Walk
+from vault_mind.rows import ABSENT, CURRENT, SUPERSEDED, Row
+from vault_mind.vault import Listing, Problem, Vault, Walk
 
-RACY = 2_000_000_000  # ns; a file that was this young when read may have changed within one tick of its clock
 TRIES = 20  # times that a damaged index is made anew before we give up
-BATCH = 10_000  # files between two commits of a long sync, which may be interrupted
+BATCH = 25_000  # files between two commits of a long sync, which may be interrupted
 BATCH_BYTES = 32 * 2**20  # bytes of texts, likewise
 TIES = 4_096  # memories with the very same score that are put in order by path
 FEW = 2_000  # numbers that tantivy is told to look among; among more, its best are looked through
@@ -63,16 +61,19 @@ class Synced:
 
 @dataclass
 class _Work:
-    """A sync under way: what has been read and is not yet stored."""
+    """A sync under way: what has been read and is not yet stored, and the marks of what is up to date by folder."""
 
     told: set[tuple[str, str]]
     problems: list[Problem]
+    last: int
     changed: int = 0
-    new: list[Row] = field(default_factory=list)
+    departed: int = 0
+    new: list[tuple[int, Row]] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
     listings: dict[str, bytes | None] = field(default_factory=dict)
+    kept: dict[str, dict[str, int]] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
     size: int = 0
-    last: int = 0
 
 
 class Index:
@@ -107,7 +108,7 @@ class Index:
 
     def grepped(self, pattern: Pattern) -> Iterator[tuple[Memory, list[Line]]]:
         """As `grep`, of what the last sync found."""
-        for memory in sorted(self._mended(lambda: self._candidates(pattern)), key=lambda memory: memory.path):
+        for memory in self._mended(lambda: self._candidates(pattern)):
             if lines := list(pattern.lines(memory.text.removeprefix("\ufeff"))):
                 yield memory, lines
 
@@ -171,83 +172,85 @@ class Index:
         quiet = not self._differing(walk) and not list(self._postings.rows("SELECT 1 FROM pending LIMIT 1"))
         if quiet and _holding(told, walk, (), ()) == told:
             return Synced(0, 0, ())
+        seen = self._postings.state()
         with self._postings.alone():
             self._postings.refresh()
+            if self._postings.state() != seen:  # another process was here: our walk may be older than what it stored
+                walk = self.vault.walk()
             if self._postings.wasteful():
                 self._postings.renew()
             self._postings.clear_pending()
-            return self._taken_in(self.vault.walk(), progress)
+            return self._taken_in(walk, progress)
 
-    def _differing(self, walk: Walk) -> dict[str, tuple[list[Entry], list[Entry]]]:
-        """The folders that are not as they were indexed: what is listed now and what was listed then."""
+    def _differing(self, walk: Walk) -> dict[str, bytes]:
+        """The folders that are not as they were indexed, each with its listing as it was then."""
         known = self._postings.listings()
         differing = {
-            folder: (listing, _unpacked(known.get(folder)))
+            folder: known.get(folder, b"")
             for folder, listing in walk.listings.items()
-            if known.get(folder) != _packed(listing)
+            if known.get(folder) != _packed(*listing)
         }
-        return differing | {folder: ([], _unpacked(known[folder])) for folder in known if folder not in walk.listings}
+        return differing | {folder: packed for folder, packed in known.items() if folder not in walk.listings}
 
     def _taken_in(self, walk: Walk, progress: Progress | None) -> Synced:
         """Read what differs and store it, in batches that each leave the index sound."""
-        plan = {folder: _difference(*pair) for folder, pair in self._differing(walk).items()}
-        of = sum(len(changed) for changed, _, _ in plan.values())
-        work = _Work(self._postings.told(), list(walk.problems), last=self._last())
+        work = _Work(self._postings.told(), list(walk.problems), self._last())
+        tasks: list[Task] = []
+        for folder, packed in self._differing(walk).items():
+            tasks += self._planned(folder, walk.listings.get(folder), _unpacked(packed), work)
+        of = sum(len(task.names) for task in tasks)
         read: set[str] = set()
-        departed = 0
-        for folder, (changed, kept, gone) in plan.items():
-            departed += len(gone)
-            known = self._known([folder + name for name in (*changed, *gone)])
-            work.gone += [known[folder + name][0] for name in gone if folder + name in known]
-            for start in range(0, max(len(changed), 1), BATCH):
-                part = changed[start : start + BATCH]
-                self._read(folder, part, known, kept, work)
-                read.update(folder + name for name in part)
-                work.listings[folder] = (
-                    _packed(_in_order(walk.listings[folder], kept)) if folder in walk.listings else None
-                )
-                self._flush(work, least=start + BATCH < len(changed))
-                if progress and changed:
-                    progress(len(read), of)
-        self._flush(work, least=True)
+        for task, reads in read_all(self.vault, tasks, self._language):
+            for one in reads:
+                self._note(task.folder, one, work)
+            read.update(task.folder + name for name in task.names)
+            work.listings[task.folder] = _packed(*_known_of(walk.listings[task.folder], work.kept[task.folder]))
+            if len(work.new) >= BATCH or work.size >= BATCH_BYTES:
+                self._flush(work)
+            if progress:
+                progress(len(read), of)
+        self._flush(work)
         self._postings.sweep(lambda memory: searched_terms(memory, self._language))
         news = [problem for problem in work.problems if (problem.path, problem.what) not in work.told]
         self._postings.tell(_holding(work.told, walk, read, work.problems))
-        return Synced(work.changed, departed, tuple(news))
+        return Synced(work.changed, work.departed, tuple(news))
 
-    def _read(
-        self,
-        folder: str,
-        names: Sequence[str],
-        known: Mapping[str, tuple[int, bytes]],
-        kept: dict[str, Entry],
-        work: _Work,
-    ) -> None:
-        """Read `names`; what cannot be read leaves the index and joins the problems, and is looked at again."""
-        for name, (path, found, status) in zip(names, self.vault.read_listed(folder, names), strict=True):
-            number, digest = known.get(path, (0, b""))
-            if isinstance(found, VaultMindError):
-                if not isinstance(found, MemoryNotFoundError):  # that one was deleted a moment ago
-                    work.problems.append(Problem(path, str(found).removeprefix(f"{path}: ")))
-                    kept[name] = (name, *status)
-                work.gone += [number] if number else []
-                continue
-            kept[name] = (name, 0, 0, 0, 0) if _is_racy(status) else (name, *status)
-            work.problems += [Problem(path, warning) for warning in found.warnings]
-            work.changed += 1
-            fresh = blake2b(f"{found.fault or ''}\0{found.text}".encode("utf-8", "replace"), digest_size=16).digest()
-            if fresh != digest:
-                if not number:
-                    work.last += 1
-                    number = work.last
-                work.new.append(Row(number, found, fresh, searched_terms(found, self._language)))
-                work.size += len(found.text)
+    def _planned(self, folder: str, now: Listing | None, then: dict[str, int], work: "_Work") -> list[Task]:
+        """What has to be read in `folder`; what stayed and what is gone is noted in `work`."""
+        names, marks = now or Listing([], [])
+        work.kept[folder] = {name: mark for name, mark in zip(names, marks, strict=True) if then.get(name) == mark}
+        changed = [name for name in names if name not in work.kept[folder]]
+        gone = sorted(then.keys() - set(names))
+        known = self._known([folder + name for name in (*changed, *gone)]) if then or not folder else {}
+        work.numbers |= {path: number for path, (number, _) in known.items()}
+        work.gone += [work.numbers[folder + name] for name in gone if folder + name in work.numbers]
+        work.departed += len(gone)
+        work.listings[folder] = _packed(*_known_of(now, work.kept[folder])) if now else None
+        return list(
+            split(folder, changed, {name: known[folder + name][1] for name in changed if folder + name in known})
+        )
 
-    def _flush(self, work: _Work, *, least: bool) -> None:
-        """Store what has been read, when it is much or has to be."""
-        if least or len(work.new) >= BATCH or work.size >= BATCH_BYTES:
-            self._postings.store(work.new, work.gone, work.listings)
-            work.new, work.gone, work.listings, work.size = [], [], {}, 0
+    def _note(self, folder: str, one: Read, work: "_Work") -> None:
+        """Add to `work` what came of one file; what cannot be read leaves the index and is looked at again."""
+        path = folder + one.name
+        work.problems += [Problem(path, problem) for problem in one.problems]
+        number = work.numbers.get(path, 0)
+        if one.gone:
+            work.gone += [number] if number else []
+            return
+        work.changed += 1
+        work.kept[folder][one.name] = one.mark
+        if one.row:
+            if not number:
+                work.last += 1
+                number = work.last
+            work.new.append((number, one.row))
+            work.size += len(one.row.text)
+
+    def _flush(self, work: "_Work") -> None:
+        """Store what has been read."""
+        self._postings.store(work.new, work.gone, work.listings)
+        work.new, work.gone, work.listings, work.size = [], [], {}, 0
 
     def _last(self) -> int:
         return next((number for (number,) in self._postings.rows("SELECT max(id) FROM files") if number), 0)
@@ -259,7 +262,7 @@ class Index:
             part = paths[start : start + 500]
             marks = ",".join("?" * len(part))
             statement = f"SELECT path, id, hash FROM files WHERE path IN ({marks})"  # noqa: S608  # question marks only
-            found.update({path: (number, digest) for path, number, digest in self._postings.rows(statement, part)})
+            found.update({path: (number, hashed) for path, number, hashed in self._postings.rows(statement, part)})
         return found
 
     # --- search ---------------------------------------------------------------------------------------------------
@@ -278,13 +281,14 @@ class Index:
 
     def _first(self, ordered: Scores, k: int, known: Collection[int], sieve: "_Sieve") -> list[tuple[Memory, float]]:
         """The first `k` of `ordered`, ties by path; those that are not `known` to pass are asked for."""
-        found: list[tuple[Memory, float]] = []
-        for number, value in ordered:
-            if len(found) >= k and value < found[k - 1][1]:
+        chosen: Scores = []
+        for pair in ordered:
+            if len(chosen) >= k and pair[1] < chosen[k - 1][1]:
                 break
-            if number in known or sieve.passes(number):
-                memory = self._postings.memory(number)
-                found += [(memory, value)] if memory else []
+            if pair[0] in known or sieve.passes(pair[0]):
+                chosen.append(pair)
+        memories = self._postings.numbered([number for number, _ in chosen])
+        found = [(memories[number], value) for number, value in chosen if number in memories]
         return sorted(found, key=lambda pair: (-pair[1], pair[0].path))[:k]
 
     def _best(self, asked: Asked, query: Query, k: int, sieve: "_Sieve") -> Scores:
@@ -333,8 +337,10 @@ class Index:
         return (owners[at] for at in pattern.candidates(texts, starts) if owners[at])
 
     def _candidates(self, pattern: Pattern) -> list[Memory]:
-        found = (self._postings.memory(number) for number in self._matching(pattern))
-        return [memory for memory in found if memory]
+        """The memories that may match, by path."""
+        texts, starts, owners = self._postings.texts()
+        numbers = [owners[at] for at in pattern.candidates(texts, starts) if owners[at]]
+        return sorted(self._postings.numbered(numbers).values(), key=lambda memory: memory.path)
 
 
 class _Sieve:
@@ -408,8 +414,6 @@ def _clauses(query: Query) -> Iterator[tuple[str, Sequence[object]]]:
         yield _any("instr(source, ?) = 1", query.sources)
     if query.tags:
         yield _any("instr(tags, ?)", query.tags)
-    if query.paths and not any("*" in path for path in query.paths):
-        yield _any("instr(folded, ?)", query.paths)
     if query.since:
         yield "made >= ?", [query.since.timestamp()]
     if query.before:
@@ -420,36 +424,25 @@ def _any(test: str, values: Sequence[str]) -> tuple[str, Sequence[object]]:
     return f"({' OR '.join([test] * len(values))})", [folded(value) for value in values]
 
 
-def _difference(now: list[Entry], then: list[Entry]) -> tuple[list[str], dict[str, Entry], list[str]]:
-    """Names that are new or look changed, the entries that stayed, and the names that are gone."""
-    before = set(then)
-    kept = {entry[0]: entry for entry in now if entry in before}
-    names = {entry[0] for entry in now}
-    return [name for name, *_ in now if name not in kept], kept, [name for name, *_ in then if name not in names]
+def _known_of(listing: Listing, kept: Mapping[str, int]) -> Listing:
+    """The part of `listing` that has been read, as it was read."""
+    names = [name for name in listing.names if name in kept]
+    return Listing(names, [kept[name] for name in names])
 
 
-def _in_order(listing: Iterable[Entry], kept: Mapping[str, Entry]) -> list[Entry]:
-    return [kept[name] for name, *_ in listing if name in kept]
+def _packed(names: Sequence[str], marks: Sequence[int]) -> bytes:
+    return array("q", (len(marks), *marks)).tobytes() + "\0".join(names).encode()
 
 
-def _packed(listing: list[Entry]) -> bytes:
-    return marshal.dumps(listing, 2)  # of a later format the bytes are not always the same
-
-
-def _unpacked(packed: bytes | None) -> list[Entry]:
-    if packed is None:
-        return []
+def _unpacked(packed: bytes) -> dict[str, int]:
+    """The marks by name. Raises DamagedError for what `_packed` did not give."""
     try:
-        found = marshal.loads(packed)  # noqa: S302  # what we packed, in the user's own cache
-    except (EOFError, TypeError) as error:
-        raise ValueError("no listing") from error
-    return [tuple(entry) for entry in found]
-
-
-def _is_racy(status: Status) -> bool:
-    """Whether the file may have changed once more within the same tick of its clock."""
-    now = time.time_ns()
-    return status.ctime > now - RACY or abs(now - status.mtime) < RACY
+        count = array("q", packed[:8])[0] if packed else 0
+        marks = array("q", packed[8 : 8 + 8 * count])
+        names = packed[8 + 8 * count :].decode().split("\0") if count else []
+        return dict(zip(names, marks, strict=True))
+    except (ValueError, IndexError) as error:
+        raise DamagedError("a listing of a folder is none") from error
 
 
 def _holding(

@@ -183,7 +183,9 @@ def moment(text: str) -> datetime | None:
 
     A time without an offset is local time, as its writer's clock showed it. None when it is no date.
     """
-    text = re.sub(r" (?=[+-]\d\d:?\d\d$)", "", text.strip())
+    text = text.strip()
+    if " " in text:
+        text = re.sub(r" (?=[+-]\d\d:?\d\d$)", "", text)
     try:
         parsed = datetime.fromisoformat(text)
         return parsed if parsed.tzinfo else parsed.astimezone()

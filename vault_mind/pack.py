@@ -41,11 +41,13 @@ class Pack:
 
     def text(self, start: int, size: int) -> str:
         """The text of `size` bytes that begins at `start`. Raises PackError when there is none."""
-        view = self.view(start + size + 1)
-        if view[start + size : start + size + 1] != b"\n":
+        end = start + size + 1
+        view = self._mapped if end <= len(self._mapped) else self.view(end)
+        data = view[start:end]
+        if data[-1:] != b"\n":
             raise PackError("a text does not end where it should")
         try:
-            return str(view[start : start + size], "utf-8")
+            return data[:-1].decode()
         except UnicodeDecodeError as error:
             raise PackError(str(error)) from error
 

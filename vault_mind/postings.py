@@ -14,23 +14,22 @@ import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import tantivy
 
-from vault_mind.columns import ABSENT, CURRENT, EXPIRING, SUPERSEDED, Columns
+from vault_mind.columns import Columns
 from vault_mind.compounds import reversed_terms
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import locked, private_folder
 from vault_mind.memory import Memory
 from vault_mind.pack import Pack, PackError
-from vault_mind.query import folded, written_at
-from vault_mind.ranking import idf, language_of, link_targets
+from vault_mind.ranking import idf
+from vault_mind.rows import ABSENT, Row
 
-SCHEMA = 4  # raise it whenever analysis or the tables change: the index is then made anew
+SCHEMA = 5  # raise it whenever analysis or the tables change: the index is then made anew
 HEAP = 50_000_000  # bytes that tantivy may use while writing
 PATIENCE = 2.0  # seconds that a reader waits for another process between its two commits
 DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on all are written again
@@ -39,7 +38,7 @@ WASTE = 1 << 20  # bytes of dead texts that do not matter
 
 _TABLES = f"""
 CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, folded TEXT, stem TEXT, hash BLOB, fault TEXT,
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stem TEXT, hash BLOB, fault TEXT,
     start INTEGER, size INTEGER, length INTEGER,
     kind TEXT, source TEXT, tags TEXT, made REAL, chat TEXT, lang TEXT, pinned INTEGER
 );
@@ -56,7 +55,7 @@ CREATE TABLE told (path TEXT, what TEXT, PRIMARY KEY (path, what));
 CREATE TABLE totals (memories INTEGER, terms INTEGER, links INTEGER, dead INTEGER, version INTEGER, language TEXT);
 PRAGMA user_version = {SCHEMA};
 """
-_INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _COUNT = (
     "UPDATE totals SET memories = memories + ?, terms = terms + ?, links = links + ?, dead = ?, version = version + 1"
 )
@@ -66,21 +65,12 @@ _NOTE_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?, ?)"
 _FORGET_FOLDER = "DELETE FROM folders WHERE path = ?"
 _BACKWARDS = "\n"  # no term begins with it
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
+_READ_MANY = "SELECT id, path, fault, start, size FROM files WHERE id IN ({})"
 _READ = "SELECT path, fault, start, size FROM files WHERE id = ?"
 
 
 class DamagedError(Exception):
     """The files cannot be used as they are; the answer is always to make them anew."""
-
-
-@dataclass(frozen=True)
-class Row:
-    """One memory as it is indexed, under its number, with its terms and a hash of what was read."""
-
-    number: int
-    memory: Memory
-    hash: bytes
-    terms: Sequence[str]
 
 
 class Totals(NamedTuple):
@@ -118,6 +108,7 @@ class _Opened:
             self.searcher: Any = self.index.searcher()  # its stubs lack the count
             self.totals = totals
             self.languages: Sequence[str] | None = None
+            self.by_length: dict[str, dict[int, list[str]]] = {}
             self.vocabulary: dict[str, Sequence[str]] = {}
             self.__dict__.pop("columns", None)
 
@@ -175,6 +166,11 @@ class Postings:
         """What held of the whole index when it was last refreshed."""
         return self._open().totals
 
+    def state(self) -> tuple[str, int]:
+        """Which generation is in use, and how often it had been written when it was last refreshed."""
+        opened = self._open()
+        return opened.folder.name, opened.totals.version
+
     @property
     def columns(self) -> Columns:
         """The arrays of the last refresh."""
@@ -192,6 +188,17 @@ class Postings:
             opened = self._open()
             row = opened.db.execute(_READ, (number,)).fetchone()
             return Memory(row[0], opened.pack.text(row[2], row[3]), row[1]) if row else None
+
+    def numbered(self, numbers: Sequence[int]) -> dict[int, Memory]:
+        """The memories of those numbers; those that are gone by now are left out."""
+        with _GUARD:
+            opened = self._open()
+            text = opened.pack.text
+            found: dict[int, Memory] = {}
+            for part in _parts(numbers):
+                rows = opened.db.execute(_READ_MANY.format(",".join("?" * len(part))), part)
+                found |= {number: Memory(path, text(start, size), fault) for number, path, fault, start, size in rows}
+            return found
 
     def memories(self, statement: str, values: Sequence[object] = ()) -> Iterator[Memory]:
         """The memories that an SQL query for path, fault, start and size gives."""
@@ -248,6 +255,17 @@ class Postings:
                 )
             return opened.vocabulary[prefix]
 
+    def sized(self, prefix: str, length: int) -> Sequence[str]:
+        """Every term that begins with `prefix` and has `length` characters."""
+        terms = self.beginning(prefix)
+        with _GUARD:
+            known = self._open().by_length
+            if prefix not in known:
+                known[prefix] = {}
+                for term in terms:
+                    known[prefix].setdefault(len(term), []).append(term)
+            return known[prefix].get(length, ())
+
     def backwards(self) -> Sequence[str]:
         """Every term, each from its end to its beginning, sorted."""
         everything = self.beginning("")
@@ -283,17 +301,17 @@ class Postings:
         """Of each folder what a walk gave when all that it holds was last indexed."""
         return dict(self.rows("SELECT path, listing FROM folders"))
 
-    def store(self, new: Sequence[Row], gone: Sequence[int], listings: Mapping[str, bytes | None]) -> None:
+    def store(self, new: Sequence[tuple[int, Row]], gone: Sequence[int], listings: Mapping[str, bytes | None]) -> None:
         """Write `new` rows with their postings, take out `gone` ones, and note `listings` (None: no such folder)."""
-        numbers = [row.number for row in new] + list(gone)
+        numbers = [number for number, _ in new] + list(gone)
         with _GUARD:
             opened = self._open()
             starts: list[int] = []
             if numbers:
                 with opened.db as db:
                     db.executemany("INSERT OR IGNORE INTO pending VALUES (?)", [(number,) for number in numbers])
-                starts = opened.pack.append(row.memory.text.encode("utf-8", "replace") for row in new)
-                _write(opened.index, numbers, ((row.number, row.terms) for row in new))
+                starts = opened.pack.append(row.text for _, row in new)
+                _write(opened.index, numbers, ((number, row.terms) for number, row in new))
             with opened.db as db:
                 db.execute("BEGIN IMMEDIATE")
                 db.executemany(_FORGET_FOLDER, [(folder,) for folder, packed in listings.items() if packed is None])
@@ -313,7 +331,8 @@ class Postings:
             rows = opened.db.execute("SELECT id, path, fault, start, size FROM files ORDER BY path")
             text = opened.pack.text
             living = (
-                (number, analysed(Memory(path, text(start, size), fault))) for number, path, fault, start, size in rows
+                (number, " ".join(analysed(Memory(path, text(start, size), fault))))
+                for number, path, fault, start, size in rows
             )
             _write(opened.index, None, living)
             with opened.db as db:
@@ -504,7 +523,7 @@ def _silent(query: tantivy.Query) -> tantivy.Query:
     return tantivy.Query.const_score_query(query, 0.0)
 
 
-def _write(index: tantivy.Index, gone: Iterable[int] | None, new: Iterable[tuple[int, Sequence[str]]]) -> None:
+def _write(index: tantivy.Index, gone: Iterable[int] | None, new: Iterable[tuple[int, str]]) -> None:
     """Commit postings for `new` in place of those of `gone`; None stands for all."""
     writer = index.writer(HEAP, 1)
     try:
@@ -513,7 +532,7 @@ def _write(index: tantivy.Index, gone: Iterable[int] | None, new: Iterable[tuple
         for number in gone or ():
             writer.delete_documents_by_term("id", number)
         for number, found in new:
-            document = tantivy.Document(terms=" ".join(found))
+            document = tantivy.Document(terms=found)
             document.add_integer("id", number)
             writer.add_document(document)
         writer.commit()
@@ -528,28 +547,28 @@ def _dead(opened: _Opened) -> int:
     return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in told["segments"])
 
 
-def _replace_rows(opened: _Opened, new: Sequence[Row], starts: Sequence[int], gone: Sequence[int]) -> None:
+def _replace_rows(opened: _Opened, new: Sequence[tuple[int, Row]], starts: Sequence[int], gone: Sequence[int]) -> None:
     """In the transaction that is open: rows, links, arrays and totals."""
     db, columns = opened.db, opened.columns
-    numbers = [row.number for row in new] + list(gone)
+    numbers = [number for number, _ in new] + list(gone)
     old = [row for part in _parts(numbers) for row in db.execute(_OLD.format(",".join("?" * len(part))), part)]
     columns.drop_texts(row[0] for row in old)
-    columns.add_texts([row.number for row in new], starts)
+    columns.add_texts([number for number, _ in new], starts)
     columns.leave_chats(numbers)
     for number in gone:
         columns.set_state(number, ABSENT)
-    for row in new:
-        columns.set_state(row.number, _state(row.memory))
+    for number, row in new:
+        columns.set_state(number, row.state)
     db.executemany("DELETE FROM files WHERE id = ?", [(number,) for number in gone])
     cut = db.executemany("DELETE FROM links WHERE source = ?", [(number,) for number in numbers]).rowcount
     db.executemany(_INSERT, map(_columns, new, starts))
-    links = [(row.number, target) for row in new for target in link_targets(row.memory)]
+    links = [(number, target) for number, row in new for target in row.links]
     db.executemany("INSERT INTO links VALUES (?, ?)", links)
-    for chat in sorted({row[1] for row in old if row[1]} | {row.memory.chat for row in new if row.memory.chat}):
+    for chat in sorted({row[1] for row in old if row[1]} | {row.chat for _, row in new if row.chat}):
         columns.set_chat([number for (number,) in db.execute(_CHAT, (chat,))])
     db.executemany("INSERT OR REPLACE INTO columns VALUES (?, ?)", columns.packed())
     db.execute("DELETE FROM pending")
-    change = (len(new) - len(old), sum(len(row.terms) for row in new) - sum(row[2] for row in old), len(links) - cut)
+    change = (len(new) - len(old), sum(row.length for _, row in new) - sum(row[2] for row in old), len(links) - cut)
     db.execute(_COUNT, (*change, _dead(opened)))
 
 
@@ -557,23 +576,7 @@ def _parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
     return (numbers[start : start + 500] for start in range(0, len(numbers), 500))  # SQLite bounds the variables
 
 
-def _state(memory: Memory) -> int:
-    return SUPERSEDED if memory.superseded else EXPIRING if memory.expires_at else CURRENT
-
-
-def _columns(row: Row, start: int) -> tuple[object, ...]:
-    memory, written = row.memory, written_at(row.memory)
-    size = len(memory.text.encode("utf-8", "replace"))
-    fields = (folded(memory.kind), folded(memory.source or ""), "\n".join(map(folded, memory.tags)))
-    made = written.timestamp() if written else None
-    place = (
-        memory.path,
-        folded(memory.path),
-        memory.stem.casefold(),
-        row.hash,
-        memory.fault,
-        start,
-        size,
-        len(row.terms),
-    )
-    return (row.number, *place, *fields, made, memory.chat, language_of(memory, "") or None, memory.pinned)
+def _columns(numbered: tuple[int, Row], start: int) -> tuple[object, ...]:
+    number, row = numbered
+    place = (row.path, row.stem, row.hash, row.fault, start, len(row.text), row.length)
+    return (number, *place, row.kind, row.source, row.tags, row.made, row.chat, row.lang, row.pinned)

@@ -23,7 +23,7 @@ from vault_mind.spelling import nearest
 
 K1 = 1.2
 B = 0.75
-CANDIDATES = 200  # memories that get a second look
+CANDIDATES = 100  # memories that get a second look
 LENDERS = 50  # the best of them, and those that tie with the last, from which others gain
 BESIDE, SECOND = 0.5, 0.25  # share of the best score within two places in the same chat, and of the next best
 LINKERS, LINKED = 10, 0.3  # the best, from which those gain that they link to or that link to them, and the share
@@ -120,6 +120,10 @@ class Vocabulary(Protocol):
         """Those that begin with `prefix`, sorted."""
         ...
 
+    def sized(self, prefix: str, length: int) -> Sequence[str]:
+        """Those that begin with `prefix` and have `length` characters."""
+        ...
+
     def backwards(self) -> Sequence[str]:
         """All of them, each from its end to its beginning, sorted."""
         ...
@@ -135,6 +139,10 @@ class Counted(dict[str, int]):
     def beginning(self, prefix: str) -> Sequence[str]:
         """Those that begin with `prefix`, sorted."""
         return sorted(term for term in self if term.startswith(prefix))
+
+    def sized(self, prefix: str, length: int) -> Sequence[str]:
+        """Those that begin with `prefix` and have `length` characters."""
+        return [term for term in self if len(term) == length and term.startswith(prefix)]
 
     def backwards(self) -> Sequence[str]:
         """All of them, each from its end to its beginning, sorted."""
@@ -156,7 +164,7 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
         others = kin(term, vocabulary.beginning(""), vocabulary.backwards()) if joins else []
         worth = KIN
         if not others and not vocabulary.frequency(term):
-            others, worth = list(nearest(term, vocabulary.beginning, vocabulary.frequency)), GUESSED
+            others, worth = list(nearest(term, vocabulary.sized, vocabulary.frequency)), GUESSED
             if others:
                 guessed[term] = tuple(others)
                 del weights[term]
@@ -212,17 +220,18 @@ def second_look(
     `linked` the memories that one is linked with in either direction.
     """
     final = dict(own)
-    taken: dict[int, int] = {}
+    score_of = final.get
+    taken: dict[int, float] = {}
     least = own[min(LENDERS, len(own)) - 1][1] if own else 0.0
-    for number, value in own:
+    for number, value in own:  # best first, so that each takes from the best before the next best
         if value < least:
             break
         for other in beside(number):
             if other > 0:
-                times = taken.get(other, 0)
-                if times < 2:  # the lenders come best first
-                    taken[other] = times + 1
-                    final[other] = final.get(other, 0.0) + value * (SECOND if times else BESIDE)
+                share = taken.get(other, BESIDE)
+                if share:
+                    taken[other] = SECOND if share == BESIDE else 0.0
+                    final[other] = score_of(other, 0.0) + value * share
     if linked:
         served: set[int] = set()
         for number, value in own[:LINKERS]:

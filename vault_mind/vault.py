@@ -64,9 +64,20 @@ class Status(NamedTuple):
         """The part of `status` that tells one content from another."""
         return cls(status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)
 
+    @property
+    def mark(self) -> int:
+        """All of it in one number of 64 bits, signed."""
+        return hash(self)
 
-_NOWHEN = Status(-1, -1, -1, -1)  # no file has it: what could not be read is looked at again
-Entry = tuple[str, int, int, int, int]  # a name and its Status, as plain as can be: there may be 100,000
+
+_NOWHEN = Status(-1, -1, -1, -1)  # no file has it
+
+
+class Listing(NamedTuple):
+    """The memories of one folder: their names, and beside each the mark of its status."""
+
+    names: list[str]
+    marks: list[int]
 
 
 @dataclass
@@ -76,14 +87,16 @@ class Walk:
     A link that was followed stands in the listing of the topmost folder, by its whole path.
     """
 
-    listings: dict[str, list[Entry]] = field(default_factory=dict)
+    listings: dict[str, Listing] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     @cached_property
-    def files(self) -> dict[str, Status]:
-        """Every memory's path with its status."""
+    def files(self) -> dict[str, int]:
+        """Every memory's path with the mark of its status."""
         return {
-            folder + name: Status(*status) for folder, listing in self.listings.items() for name, *status in listing
+            folder + name: mark
+            for folder, listing in self.listings.items()
+            for name, mark in zip(listing.names, listing.marks, strict=True)
         }
 
 
@@ -116,24 +129,27 @@ class Vault:
         folders = [""]
         while folders:
             folder = folders.pop()
-            listing: list[Entry] = []
+            listing = Listing([], [])
             try:
                 self._list(folder, listing, folders, links, walk.problems)
             except OSError as error:
                 walk.problems.append(Problem(folder or ".", f"folder not read: {_reason(error)}"))
-            if listing or not folder:
+            if listing.names or not folder:
                 walk.listings[folder] = listing
         if links:
             known = Walk(walk.listings).files
-            followed = (self._follow(path, known, walk.problems) for path in sorted(links))
-            walk.listings[""] += [entry for entry in followed if entry]
+            for path in sorted(links):
+                if status := self._follow(path, known, walk.problems):
+                    walk.listings[""].names.append(path)
+                    walk.listings[""].marks.append(status.mark)
         return walk
 
     def _list(
-        self, folder: str, listing: list[Entry], folders: list[str], links: list[str], problems: list[Problem]
+        self, folder: str, listing: Listing, folders: list[str], links: list[str], problems: list[Problem]
     ) -> None:
         """Add what `folder` holds to the lists: memories, folders to go on with, links, what cannot be read."""
         simple = not self._ignored and _is_text(folder)
+        names, marks = listing
         with _scanned(self.root / folder) as entries:
             for entry in entries:
                 name = entry.name
@@ -149,7 +165,8 @@ class Vault:
                 except OSError as error:
                     problems.append(Problem(folder + name, f"cannot be read: {_reason(error)}"))
                 else:
-                    listing.append((name, status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino))
+                    names.append(name)
+                    marks.append(hash((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)))
 
     def _is_odd(
         self, path: str, entry: os.DirEntry[str], folders: list[str], links: list[str], problems: list[Problem]
@@ -199,7 +216,7 @@ class Vault:
     def _read_in(self, handle: int | None, path: str, name: str) -> tuple[Memory, Status]:
         if handle is None or "/" in name:
             return self.read_with_status(path)
-        data, status = read_regular(Path(name), folder=handle)
+        data, status = read_regular(name, folder=handle)
         return _parsed(path, data, status.st_size), Status.of(status)
 
     def memories(self) -> Iterator[Memory]:
@@ -370,7 +387,7 @@ class Vault:
         except (OSError, ValueError):  # longer than any name, or with a character that none has
             return False
 
-    def _follow(self, path: str, known: Mapping[str, Status], problems: list[Problem]) -> Entry | None:
+    def _follow(self, path: str, known: Mapping[str, int], problems: list[Problem]) -> Status | None:
         """Follow a link: what it shows belongs to the walk unless it is `known` under its own name."""
         try:
             real = (self.root / path).resolve(strict=True)
@@ -384,7 +401,7 @@ class Vault:
         own = real.relative_to(self._real).as_posix()
         hidden = any(part.startswith(".") for part in own.split("/"))
         if real.is_file() and _is_markdown(path) and own not in known and not hidden:
-            return (path, *Status.of(status))
+            return Status.of(status)
         return None
 
     def _relative(self, name: str) -> str:
