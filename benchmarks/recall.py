@@ -14,7 +14,9 @@ for those the share is given that the index says nothing fits for, beside the sa
 import argparse
 import json
 import math
+import os
 import re
+import sys
 import tempfile
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -25,7 +27,9 @@ from pathlib import Path
 from typing import Any
 
 from vault_mind import ranking
+from vault_mind.embedding import open_embedder
 from vault_mind.index import Index
+from vault_mind.meaning import Meaning
 from vault_mind.memory import compose
 from vault_mind.vault import Vault
 
@@ -102,14 +106,27 @@ def own() -> list[Case]:
 Recipe = Callable[[Case, Path], Iterable[tuple[Question, Sequence[str], bool]]]
 
 
-def indexed(case: Case, folder: Path) -> Iterator[tuple[Question, Sequence[str], bool]]:
+def meaningful(setting: str) -> Recipe:
+    """The index with meaning blended in, by the embedder that `setting` names."""
+    embedder = open_embedder(setting, os.environ, models=Path(tempfile.gettempdir()) / "models")
+    if embedder is None:
+        sys.exit(f"{setting} names no embedder")
+
+    def recipe(case: Case, folder: Path) -> Iterator[tuple[Question, Sequence[str], bool]]:
+        return indexed(case, folder, Meaning(setting, lambda: embedder, folder / "vectors"))
+
+    return recipe
+
+
+def indexed(case: Case, folder: Path, meaning: Meaning | None = None) -> Iterator[tuple[Question, Sequence[str], bool]]:
     """What the index gives: paths, and whether it says that something fits."""
     root = folder / "vault"
     for path, text in case.files.items():
         (root / path).parent.mkdir(parents=True, exist_ok=True)
         (root / path).write_text(text, encoding="utf-8")
-    index = Index(Vault(root), folder=folder / "index")
+    index = Index(Vault(root), folder=folder / "index", meaning=meaning)
     index.sync()
+    index.embed()
     for question in case.questions:
         hits = index.ranked(question.text, K, now=question.now)
         yield question, [hit.memory.path for hit in hits], bool(hits) and hits[0].fit >= ranking.FITS
@@ -233,6 +250,9 @@ def report(name: str, cases: Sequence[Case], arguments: argparse.Namespace) -> N
         with switched(**values):
             found = measured(cases, indexed)
         print(line(step if arguments.steps else "vault-mind", found))
+    if arguments.embedding:
+        found = measured(cases, meaningful(arguments.embedding))
+        print(line("with meaning blended in", found))
     if arguments.by_type:
         for kind in sorted({row.question.kind for row in found} - {"adversarial"}):
             print(line(f"  {kind}", [row for row in found if row.question.kind == kind]))
@@ -248,6 +268,7 @@ def main() -> None:
     parser.add_argument("data", nargs="*", type=Path, help="folders with docs, queries and qrels; else our own")
     parser.add_argument("--steps", action="store_true", help="what each step of ranking brings")
     parser.add_argument("--by-type", action="store_true", help="a row for each type of question")
+    parser.add_argument("--embedding", metavar="MODEL", help="also with meaning, as the setting embedding_model")
     arguments = parser.parse_args()
     if not arguments.data:
         report("questions of our own", own(), arguments)

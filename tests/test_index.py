@@ -23,6 +23,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import vault_mind.readers
+import vault_mind.sync
 from tests.conftest import NOW
 from vault_mind import Hit, Index, Vault, rank
 from vault_mind.errors import SettingsError
@@ -947,7 +948,7 @@ def test_processes_that_all_come_first_make_one_index(vault: Vault) -> None:
 def test_what_the_last_sync_found_is_answered_while_another_makes_the_index_anew(
     vault: Vault, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vault_mind.index, "BATCH", 5)
+    monkeypatch.setattr(vault_mind.sync, "BATCH", 5)
     monkeypatch.setattr(vault_mind.readers, "CHUNK", 5)
     mine, other = Index(of_walruses(vault)), Index(vault)
     mine.sync()
@@ -1134,7 +1135,7 @@ def test_no_search_uses_the_network(index: Index, write: Write, monkeypatch: pyt
 
 
 def test_progress_is_told_up_to_the_end(index: Index, write: Write, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(vault_mind.index, "BATCH", 4)
+    monkeypatch.setattr(vault_mind.sync, "BATCH", 4)
     monkeypatch.setattr(vault_mind.readers, "CHUNK", 4)
     for number in range(10):
         write(f"{number}.md", "tea")
@@ -1148,7 +1149,7 @@ def test_progress_is_told_up_to_the_end(index: Index, write: Write, monkeypatch:
 def test_a_sync_that_was_stopped_in_the_middle_goes_on_where_it_was(
     index: Index, write: Write, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(vault_mind.index, "BATCH", 4)
+    monkeypatch.setattr(vault_mind.sync, "BATCH", 4)
     monkeypatch.setattr(vault_mind.readers, "CHUNK", 4)
     for number in range(10):
         write(f"{number}.md", "tea")

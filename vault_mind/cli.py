@@ -22,12 +22,12 @@ from vault_mind import render, repl
 from vault_mind.config import find_vault, user_file
 from vault_mind.doctor import examine
 from vault_mind.errors import EditorError, SettingsError, VaultMindError, WriteFailedError
-from vault_mind.index import Progress
 from vault_mind.memory import Memory, moment
 from vault_mind.query import parse
 from vault_mind.regex import Pattern
 from vault_mind.session import Session, open_session
 from vault_mind.stats import count
+from vault_mind.sync import Progress
 from vault_mind.vault import Vault
 
 NO_MATCH = 1

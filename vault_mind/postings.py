@@ -9,14 +9,12 @@ noted in SQLite before all; so a crash in between only means that those files ar
 import json
 import secrets
 import shutil
-import sqlite3
 import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, closing
-from functools import cached_property
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import tantivy
 
@@ -24,37 +22,17 @@ from vault_mind.columns import Columns
 from vault_mind.compounds import reversed_terms
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import locked, private_folder
+from vault_mind.generation import GUARD, DamagedError, Generation, Totals, make
 from vault_mind.memory import Memory
-from vault_mind.pack import Pack, PackError
 from vault_mind.ranking import idf
 from vault_mind.rows import ABSENT, Row
 
-SCHEMA = 5  # raise it whenever analysis or the tables change: the index is then made anew
 HEAP = 50_000_000  # bytes that tantivy may use while writing
 PATIENCE = 2.0  # seconds that a reader waits for another process between its two commits
 DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on all are written again
 DEAD_OF_MANY, MANY = 0.25, 2_000  # the same share where that takes long
 WASTE = 1 << 20  # bytes of dead texts that do not matter
 
-_TABLES = f"""
-CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stem TEXT, hash BLOB, fault TEXT,
-    start INTEGER, size INTEGER, length INTEGER,
-    kind TEXT, source TEXT, tags TEXT, made REAL, chat TEXT, lang TEXT, pinned INTEGER
-);
-CREATE INDEX stems ON files (stem);
-CREATE INDEX chats ON files (chat) WHERE chat IS NOT NULL;
-CREATE INDEX langs ON files (lang) WHERE lang IS NOT NULL;
-CREATE TABLE links (source INTEGER, target TEXT);
-CREATE INDEX link_sources ON links (source);
-CREATE INDEX link_targets ON links (target);
-CREATE TABLE folders (path TEXT PRIMARY KEY, listing BLOB) WITHOUT ROWID;
-CREATE TABLE columns (name TEXT PRIMARY KEY, data BLOB);
-CREATE TABLE pending (id INTEGER PRIMARY KEY);
-CREATE TABLE told (path TEXT, what TEXT, PRIMARY KEY (path, what));
-CREATE TABLE totals (memories INTEGER, terms INTEGER, links INTEGER, dead INTEGER, version INTEGER, language TEXT);
-PRAGMA user_version = {SCHEMA};
-"""
 _INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _COUNT = (
     "UPDATE totals SET memories = memories + ?, terms = terms + ?, links = links + ?, dead = ?, version = version + 1"
@@ -65,22 +43,12 @@ _NOTE_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?, ?)"
 _FORGET_FOLDER = "DELETE FROM folders WHERE path = ?"
 _BACKWARDS = "\n"  # no term begins with it
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
+_WITHOUT_MEANING = "SELECT id FROM files WHERE id NOT IN (SELECT id FROM meanings) LIMIT ?"
 _READ_MANY = "SELECT id, path, fault, start, size FROM files WHERE id IN ({})"
 _READ = "SELECT path, fault, start, size FROM files WHERE id = ?"
 
 
-class DamagedError(Exception):
-    """The files cannot be used as they are; the answer is always to make them anew."""
-
-
-class Totals(NamedTuple):
-    """What holds of the whole index: memories, terms, links, postings of the dead; and how often it was written."""
-
-    memories: int
-    terms: int
-    links: int
-    dead: int
-    version: int
+T = TypeVar("T")
 
 
 class Proposal(NamedTuple):
@@ -88,39 +56,6 @@ class Proposal(NamedTuple):
 
     hits: list[tuple[int, float]]
     whole: bool
-
-
-class _Opened:
-    """A generation in use. Its searcher keeps its files open, so that it outlives their deletion."""
-
-    def __init__(self, folder: Path, db: sqlite3.Connection, index: tantivy.Index) -> None:
-        self.folder, self.db, self.index = folder, db, index
-        self.pack = Pack(folder / "texts")
-        self.totals = Totals(-1, 0, 0, 0, -1)
-        self.schema = index.schema
-        self.reload()
-
-    def reload(self) -> None:
-        """See what has been committed since."""
-        totals = Totals(*next(self.db.execute("SELECT memories, terms, links, dead, version FROM totals")))
-        if totals.version != self.totals.version:
-            self.index.reload()
-            self.searcher: Any = self.index.searcher()  # its stubs lack the count
-            self.totals = totals
-            self.languages: Sequence[str] | None = None
-            self.by_length: dict[str, dict[int, list[str]]] = {}
-            self.vocabulary: dict[str, Sequence[str]] = {}
-            self.__dict__.pop("columns", None)
-
-    @cached_property
-    def columns(self) -> Columns:
-        """The arrays as they were last committed."""
-        return Columns(dict(self.db.execute("SELECT name, data FROM columns")))
-
-    def close(self) -> None:
-        """Let go of the files."""
-        self.db.close()
-        self.pack.close()
 
 
 class Postings:
@@ -132,18 +67,18 @@ class Postings:
     def __init__(self, folder: Path, language: str) -> None:
         self.folder = folder
         self._language = language
-        self._opened: _Opened | None = None
+        self._opened: Generation | None = None
         self._spare: tempfile.TemporaryDirectory[str] | None = None
 
     def refresh(self) -> None:
         """Open the newest generation, or make the first; until the next call it is the one that is used."""
         try:
-            with _GUARD:
+            with GUARD:
                 if self._opened and self._opened.folder.name == self._pointer():
                     self._opened.reload()
                     return
                 self.close()
-                self._opened = self._connected(self._pointer())
+                self._opened = Generation(self.folder / self._pointer(), self._language)
                 return
         except DamagedError:
             self.close()
@@ -174,42 +109,42 @@ class Postings:
     @property
     def columns(self) -> Columns:
         """The arrays of the last refresh."""
-        with _GUARD:
+        with GUARD:
             return self._open().columns
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> Iterator[Any]:
         """What an SQL query gives."""
-        with _GUARD:
+        with GUARD:
             yield from self._open().db.execute(statement, values)
 
     def memory(self, number: int) -> Memory | None:
         """The memory of that number; None when it is gone by now."""
-        with _GUARD:
+        with GUARD:
             opened = self._open()
             row = opened.db.execute(_READ, (number,)).fetchone()
             return Memory(row[0], opened.pack.text(row[2], row[3]), row[1]) if row else None
 
     def numbered(self, numbers: Sequence[int]) -> dict[int, Memory]:
         """The memories of those numbers; those that are gone by now are left out."""
-        with _GUARD:
+        with GUARD:
             opened = self._open()
             text = opened.pack.text
             found: dict[int, Memory] = {}
             for part in _parts(numbers):
-                rows = opened.db.execute(_READ_MANY.format(",".join("?" * len(part))), part)
+                rows = opened.db.execute(_marked(_READ_MANY, part), part)
                 found |= {number: Memory(path, text(start, size), fault) for number, path, fault, start, size in rows}
             return found
 
     def memories(self, statement: str, values: Sequence[object] = ()) -> Iterator[Memory]:
         """The memories that an SQL query for path, fault, start and size gives."""
-        with _GUARD:
+        with GUARD:
             pack = self._open().pack
             for path, fault, start, size in self._open().db.execute(statement, values):
                 yield Memory(path, pack.text(start, size), fault)
 
     def texts(self) -> tuple[Any, Sequence[int], Sequence[int]]:
         """All texts in one buffer, where each begins, ascending, and the number it belongs to (0: none any more)."""
-        with _GUARD:
+        with GUARD:
             opened = self._open()
             columns = opened.columns
             starts, owners = columns["starts"], columns["owners"]
@@ -232,7 +167,7 @@ class Postings:
 
         Of each of `needed` all terms of one alternative are there. `among` are the only numbers looked at.
         """
-        with _GUARD:
+        with GUARD:
             opened = self._settled()
             query = _query(opened, weights, needed, among)
             found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
@@ -242,12 +177,12 @@ class Postings:
 
     def frequency(self, term: str) -> int:
         """How many memories hold `term`."""
-        with _GUARD:
+        with GUARD:
             return _frequency(self._open(), term)
 
     def beginning(self, prefix: str) -> Sequence[str]:
         """Every term that begins with `prefix`, sorted."""
-        with _GUARD:
+        with GUARD:
             opened = self._open()
             if prefix not in opened.vocabulary:
                 opened.vocabulary[prefix] = sorted(
@@ -258,7 +193,7 @@ class Postings:
     def sized(self, prefix: str, length: int) -> Sequence[str]:
         """Every term that begins with `prefix` and has `length` characters."""
         terms = self.beginning(prefix)
-        with _GUARD:
+        with GUARD:
             known = self._open().by_length
             if prefix not in known:
                 known[prefix] = {}
@@ -269,7 +204,7 @@ class Postings:
     def backwards(self) -> Sequence[str]:
         """Every term, each from its end to its beginning, sorted."""
         everything = self.beginning("")
-        with _GUARD:
+        with GUARD:
             known = self._open().vocabulary
             if _BACKWARDS not in known:
                 known[_BACKWARDS] = reversed_terms(everything)
@@ -277,7 +212,7 @@ class Postings:
 
     def languages(self) -> Sequence[str]:
         """The languages that memories say they are in, as Snowball names them."""
-        with _GUARD:
+        with GUARD:
             opened = self._open()
             if opened.languages is None:
                 statement = "SELECT DISTINCT lang FROM files WHERE lang IS NOT NULL ORDER BY lang"
@@ -297,6 +232,35 @@ class Postings:
                 found.setdefault(number, []).append(other)
         return found
 
+    def known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
+        """Of each of `paths` that is indexed its number and the hash of what was read."""
+        found = {}
+        for start in range(0, len(paths), 500):  # SQLite bounds the variables of a statement
+            part = paths[start : start + 500]
+            marks = ",".join("?" * len(part))
+            statement = f"SELECT path, id, hash FROM files WHERE path IN ({marks})"  # noqa: S608  # question marks only
+            found.update({path: (number, hashed) for path, number, hashed in self.rows(statement, part)})
+        return found
+
+    def without_meaning(self, limit: int = -1) -> list[int]:
+        """The numbers of memories for which no key of their meaning is noted, at most `limit`; below 0: all."""
+        return [number for (number,) in self.rows(_WITHOUT_MEANING, (limit,))]
+
+    def note_meanings(self, keys: Mapping[int, bytes]) -> None:
+        """Note the keys of meanings by number."""
+        with GUARD, self._open().db as db:
+            db.executemany("INSERT OR REPLACE INTO meanings VALUES (?, ?)", list(keys.items()))
+
+    def meanings(self, numbers: Sequence[int]) -> dict[int, bytes]:
+        """Of each of `numbers` the key of its meaning, where it is noted."""
+        statement = "SELECT id, key FROM meanings WHERE id IN ({})"
+        return {number: key for part in _parts(numbers) for number, key in self.rows(_marked(statement, part), part)}
+
+    def meant(self, keys: Sequence[bytes]) -> dict[int, bytes]:
+        """The numbers whose meaning has one of `keys`."""
+        statement = "SELECT id, key FROM meanings WHERE key IN ({})"
+        return {number: key for part in _parts(keys) for number, key in self.rows(_marked(statement, part), part)}
+
     def listings(self) -> dict[str, bytes]:
         """Of each folder what a walk gave when all that it holds was last indexed."""
         return dict(self.rows("SELECT path, listing FROM folders"))
@@ -304,7 +268,7 @@ class Postings:
     def store(self, new: Sequence[tuple[int, Row]], gone: Sequence[int], listings: Mapping[str, bytes | None]) -> None:
         """Write `new` rows with their postings, take out `gone` ones, and note `listings` (None: no such folder)."""
         numbers = [number for number, _ in new] + list(gone)
-        with _GUARD:
+        with GUARD:
             opened = self._open()
             starts: list[int] = []
             if numbers:
@@ -323,7 +287,7 @@ class Postings:
 
     def sweep(self, analysed: Callable[[Memory], Sequence[str]]) -> None:
         """Write all postings again when too many belong to nobody any more; `analysed` gives a memory's terms."""
-        with _GUARD:
+        with GUARD:
             opened = self._open()
             memories, dead = opened.totals.memories, opened.totals.dead
             if dead <= memories * (DEAD if memories <= MANY else DEAD_OF_MANY):
@@ -347,7 +311,7 @@ class Postings:
 
     def wasteful(self) -> bool:
         """Whether more than half of the texts are dead ones, and it matters."""
-        with _GUARD:
+        with GUARD:
             opened = self._open()
             alive = next(opened.db.execute("SELECT total(size) FROM files"))[0]
             return bool(opened.pack.size() > 2 * alive + WASTE)
@@ -358,7 +322,7 @@ class Postings:
 
     def tell(self, problems: Iterable[tuple[str, str]]) -> None:
         """Note that these problems, and no others, have been told and still hold."""
-        with _GUARD, self._open().db as db:
+        with GUARD, self._open().db as db:
             db.execute("DELETE FROM told")
             db.executemany("INSERT OR IGNORE INTO told VALUES (?, ?)", problems)
 
@@ -368,18 +332,18 @@ class Postings:
 
     def renew(self) -> None:
         """Make an empty generation and point to it; with the lock held."""
-        with _GUARD:
+        with GUARD:
             self.close()
             private_folder(self.folder)
             generation = f"g-{secrets.token_hex(8)}"
-            _make(private_folder(self.folder / generation), self._language)
+            make(private_folder(self.folder / generation), self._language)
             waiting = self.folder / f"{generation}.new"
             waiting.write_text(generation, encoding="ascii")
             waiting.replace(self.folder / "current")
             for other in self.folder.glob("g-*"):
                 if other.name != generation:
                     shutil.rmtree(other, ignore_errors=True)
-            self._opened = self._connected(generation)
+            self._opened = Generation(self.folder / generation, self._language)
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -391,14 +355,14 @@ class Postings:
             self._opened.close()
         self._opened = None
 
-    def _open(self) -> _Opened:
+    def _open(self) -> Generation:
         if self._opened is None:
             self.refresh()
         if self._opened is None:
             raise DamagedError("it was closed")
         return self._opened
 
-    def _settled(self) -> _Opened:
+    def _settled(self) -> Generation:
         """The generation in use, once postings and rows belong together: another process may be between its commits."""
         opened = self._open()
         waited = time.monotonic() + PATIENCE
@@ -412,8 +376,8 @@ class Postings:
 
     def _open_or_make(self) -> None:
         try:
-            with _GUARD:
-                self._opened = self._connected(self._pointer())
+            with GUARD:
+                self._opened = Generation(self.folder / self._pointer(), self._language)
         except DamagedError:
             self.renew()
 
@@ -423,64 +387,9 @@ class Postings:
         except (OSError, ValueError):
             return ""
 
-    def _connected(self, generation: str) -> _Opened:
-        folder = (self.folder / generation).absolute()
-        uri = f"{(folder / 'files.db').as_uri()}?mode=rw"
-        db = sqlite3.connect(uri, uri=True, timeout=30, check_same_thread=False)
-        try:
-            db.execute("PRAGMA synchronous = NORMAL")
-            _check(db, self._language)
-            index = tantivy.Index.open(str(folder / "postings"))
-        except BaseException:
-            db.close()
-            raise
-        whitespace = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
-        index.register_tokenizer("analysed", whitespace)
-        return _Opened(folder, db, index)
-
-
-class _Guard:
-    """Whatever the two engines raise over their files becomes a DamagedError."""
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if error is None:
-            return
-        # A folder that is missing was deleted while we worked. tantivy's panic is no Exception.
-        deleted = isinstance(error, WriteFailedError) and isinstance(error.__cause__, FileNotFoundError)
-        if deleted or isinstance(error, _ENGINES) or type(error).__name__ == "PanicException":
-            raise DamagedError(str(error)) from error
-
-
-_ENGINES = (sqlite3.Error, ValueError, OSError, StopIteration, OverflowError, IndexError, PackError)
-_GUARD = _Guard()
-
-
-def _check(db: sqlite3.Connection, language: str) -> None:
-    if next(db.execute("PRAGMA user_version")) != (SCHEMA,):
-        raise DamagedError("made by another version")
-    if next(db.execute("SELECT language FROM totals")) != (language,):
-        raise DamagedError("made for another language")
-
-
-def _make(folder: Path, language: str) -> None:
-    postings = private_folder(folder / "postings")
-    schema = tantivy.SchemaBuilder()
-    schema.add_integer_field("id", indexed=True, fast=True)  # tantivy deletes by signed numbers only
-    schema.add_text_field("terms", tokenizer_name="analysed", index_option="freq")
-    tantivy.Index(schema.build(), path=str(postings))
-    Pack.make(folder / "texts")
-    with closing(sqlite3.connect(folder / "files.db")) as db:
-        db.execute("PRAGMA journal_mode = WAL")
-        db.executescript(_TABLES)
-        with db:
-            db.execute("INSERT INTO totals VALUES (0, 0, 0, 0, 0, ?)", (language,))
-
 
 def _query(
-    opened: _Opened,
+    opened: Generation,
     weights: Mapping[str, float],
     needed: Sequence[Sequence[Sequence[str]]],
     among: Sequence[int] | None,
@@ -497,7 +406,7 @@ def _query(
     return tantivy.Query.boolean_query(clauses)
 
 
-def _term(opened: _Opened, term: str, weight: float) -> tantivy.Query:
+def _term(opened: Generation, term: str, weight: float) -> tantivy.Query:
     query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
     totals = opened.totals
     if totals.dead:  # tantivy counts the dead as well, until it has swept them out
@@ -506,14 +415,14 @@ def _term(opened: _Opened, term: str, weight: float) -> tantivy.Query:
     return query if weight == 1 else tantivy.Query.boost_query(query, weight)
 
 
-def _frequency(opened: _Opened, term: str) -> int:
+def _frequency(opened: Generation, term: str) -> int:
     if not opened.totals.dead:
         return int(opened.searcher.doc_freq("terms", term))
     query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
     return int(opened.searcher.search(query, 1, count=True).count)
 
 
-def _all(opened: _Opened, terms: Sequence[str]) -> tantivy.Query:
+def _all(opened: Generation, terms: Sequence[str]) -> tantivy.Query:
     queries = (tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq") for term in terms)
     return tantivy.Query.boolean_query([(_MUST, query) for query in queries])
 
@@ -541,17 +450,19 @@ def _write(index: tantivy.Index, gone: Iterable[int] | None, new: Iterable[tuple
         del writer  # with its lock, which a traceback would keep alive
 
 
-def _dead(opened: _Opened) -> int:
+def _dead(opened: Generation) -> int:
     """How many postings belong to nobody any more, by tantivy's own account."""
     told = json.loads((opened.folder / "postings" / "meta.json").read_bytes())
     return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in told["segments"])
 
 
-def _replace_rows(opened: _Opened, new: Sequence[tuple[int, Row]], starts: Sequence[int], gone: Sequence[int]) -> None:
+def _replace_rows(
+    opened: Generation, new: Sequence[tuple[int, Row]], starts: Sequence[int], gone: Sequence[int]
+) -> None:
     """In the transaction that is open: rows, links, arrays and totals."""
     db, columns = opened.db, opened.columns
     numbers = [number for number, _ in new] + list(gone)
-    old = [row for part in _parts(numbers) for row in db.execute(_OLD.format(",".join("?" * len(part))), part)]
+    old = [row for part in _parts(numbers) for row in db.execute(_marked(_OLD, part), part)]
     columns.drop_texts(row[0] for row in old)
     columns.add_texts([number for number, _ in new], starts)
     columns.leave_chats(numbers)
@@ -560,6 +471,7 @@ def _replace_rows(opened: _Opened, new: Sequence[tuple[int, Row]], starts: Seque
     for number, row in new:
         columns.set_state(number, row.state)
     db.executemany("DELETE FROM files WHERE id = ?", [(number,) for number in gone])
+    db.executemany("DELETE FROM meanings WHERE id = ?", [(number,) for number in numbers])
     cut = db.executemany("DELETE FROM links WHERE source = ?", [(number,) for number in numbers]).rowcount
     db.executemany(_INSERT, map(_columns, new, starts))
     links = [(number, target) for number, row in new for target in row.links]
@@ -572,8 +484,13 @@ def _replace_rows(opened: _Opened, new: Sequence[tuple[int, Row]], starts: Seque
     db.execute(_COUNT, (*change, _dead(opened)))
 
 
-def _parts(numbers: Sequence[int]) -> Iterator[Sequence[int]]:
-    return (numbers[start : start + 500] for start in range(0, len(numbers), 500))  # SQLite bounds the variables
+def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    return (values[start : start + 500] for start in range(0, len(values), 500))  # SQLite bounds the variables
+
+
+def _marked(statement: str, values: Sequence[object]) -> str:
+    """`statement` with a question mark for each of `values` in place of its braces."""
+    return statement.format(",".join("?" * len(values)))
 
 
 def _columns(numbered: tuple[int, Row], start: int) -> tuple[object, ...]:

@@ -57,6 +57,13 @@ class Hit:
 
 
 @dataclass(frozen=True)
+class Explanation:
+    """Where a score comes from: what, and how much of it. The parts sum to the score."""
+
+    parts: tuple[tuple[str, float], ...]
+
+
+@dataclass(frozen=True)
 class Asked:
     """The terms of a query with what each counts, and the terms that were guessed for unknown ones."""
 
@@ -242,11 +249,31 @@ def second_look(
     return final
 
 
+def gifts(
+    number: int,
+    own: Sequence[tuple[int, float]],
+    beside: Callable[[int], Iterable[int]],
+    linked: Mapping[int, Sequence[int]],
+) -> list[tuple[str, int, float]]:
+    """What `number` gains in `second_look`: beside or linked, from which memory, how much."""
+    least = own[min(LENDERS, len(own)) - 1][1] if own else 0.0
+    lenders = [pair for pair in own if pair[1] >= least and number in beside(pair[0])]
+    found = [("beside", other, value * share) for (other, value), share in zip(lenders, (BESIDE, SECOND), strict=False)]
+    linkers = (pair for pair in own[:LINKERS] if pair[0] != number and number in linked.get(pair[0], ()))
+    return found + [("linked with", other, value * LINKED) for other, value in list(linkers)[:1]]
+
+
 def searched_terms(memory: Memory, language: str) -> list[str]:
     """The terms by which a memory is found: of title, aliases, tags and body, and its date in words."""
     written = written_at(memory)
     language = language_of(memory, language)
     return terms(memory.searched, language) + list(_day_terms(written.date(), language) if written else ())
+
+
+def day_in_words(memory: Memory) -> str:
+    """The day on which `memory` was written, as people say it; nothing for one without a date."""
+    written = written_at(memory)
+    return _in_words(written.date()) if written else ""
 
 
 def language_of(memory: Memory, language: str) -> str:
@@ -282,9 +309,13 @@ def _named(lang: str) -> str | None:
     return language_named(lang)
 
 
+def _in_words(day: date) -> str:
+    return f"{day.day} {_MONTHS[day.month - 1]} {day.year}"
+
+
 @lru_cache(maxsize=1 << 12)
 def _day_terms(day: date, language: str) -> tuple[str, ...]:
-    words = terms(f"{day.day} {_MONTHS[day.month - 1]} {day.year}", language)
+    words = terms(_in_words(day), language)
     return (*words, f"{_STAMP}{day:%Y-%m}", f"{_STAMP}{day:%Y-%m-%d}")
 
 

@@ -1,0 +1,138 @@
+"""One generation of the index's files: tantivy's postings, one SQLite file, and the texts; made, checked, opened."""
+
+import sqlite3
+from collections.abc import Sequence
+from contextlib import closing
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import tantivy
+
+from vault_mind.columns import Columns
+from vault_mind.errors import WriteFailedError
+from vault_mind.files import private_folder
+from vault_mind.pack import Pack, PackError
+
+SCHEMA = 6  # raise it whenever analysis or the tables change: the index is then made anew
+
+_TABLES = f"""
+CREATE TABLE files (
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stem TEXT, hash BLOB, fault TEXT,
+    start INTEGER, size INTEGER, length INTEGER,
+    kind TEXT, source TEXT, tags TEXT, made REAL, chat TEXT, lang TEXT, pinned INTEGER
+);
+CREATE INDEX stems ON files (stem);
+CREATE INDEX chats ON files (chat) WHERE chat IS NOT NULL;
+CREATE INDEX langs ON files (lang) WHERE lang IS NOT NULL;
+CREATE TABLE links (source INTEGER, target TEXT);
+CREATE INDEX link_sources ON links (source);
+CREATE INDEX link_targets ON links (target);
+CREATE TABLE meanings (id INTEGER PRIMARY KEY, key BLOB);
+CREATE INDEX meaning_keys ON meanings (key);
+CREATE TABLE folders (path TEXT PRIMARY KEY, listing BLOB) WITHOUT ROWID;
+CREATE TABLE columns (name TEXT PRIMARY KEY, data BLOB);
+CREATE TABLE pending (id INTEGER PRIMARY KEY);
+CREATE TABLE told (path TEXT, what TEXT, PRIMARY KEY (path, what));
+CREATE TABLE totals (memories INTEGER, terms INTEGER, links INTEGER, dead INTEGER, version INTEGER, language TEXT);
+PRAGMA user_version = {SCHEMA};
+"""
+
+
+class DamagedError(Exception):
+    """The files cannot be used as they are; the answer is always to make them anew."""
+
+
+class Totals(NamedTuple):
+    """What holds of the whole index: memories, terms, links, postings of the dead; and how often it was written."""
+
+    memories: int
+    terms: int
+    links: int
+    dead: int
+    version: int
+
+
+class Guard:
+    """Whatever the two engines raise over their files becomes a DamagedError."""
+
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if error is None:
+            return
+        # A folder that is missing was deleted while we worked. tantivy's panic is no Exception.
+        deleted = isinstance(error, WriteFailedError) and isinstance(error.__cause__, FileNotFoundError)
+        if deleted or isinstance(error, _ENGINES) or type(error).__name__ == "PanicException":
+            raise DamagedError(str(error)) from error
+
+
+_ENGINES = (sqlite3.Error, ValueError, OSError, StopIteration, OverflowError, IndexError, PackError)
+GUARD = Guard()
+
+
+class Generation:
+    """A generation in use. Its searcher keeps its files open, so that it outlives their deletion."""
+
+    def __init__(self, folder: Path, language: str) -> None:
+        self.folder = folder.absolute()
+        uri = f"{(self.folder / 'files.db').as_uri()}?mode=rw"
+        self.db = sqlite3.connect(uri, uri=True, timeout=30, check_same_thread=False)
+        try:
+            self.db.execute("PRAGMA synchronous = NORMAL")
+            _check(self.db, language)
+            self.index = tantivy.Index.open(str(self.folder / "postings"))
+            whitespace = tantivy.TextAnalyzerBuilder(tantivy.Tokenizer.whitespace()).build()
+            self.index.register_tokenizer("analysed", whitespace)
+            self.schema = self.index.schema
+            self.pack = Pack(self.folder / "texts")
+            self.totals = Totals(-1, 0, 0, 0, -1)
+            self.reload()
+        except BaseException:
+            self.db.close()
+            raise
+
+    def reload(self) -> None:
+        """See what has been committed since."""
+        totals = Totals(*next(self.db.execute("SELECT memories, terms, links, dead, version FROM totals")))
+        if totals.version != self.totals.version:
+            self.index.reload()
+            self.searcher: Any = self.index.searcher()  # its stubs lack the count
+            self.totals = totals
+            self.languages: Sequence[str] | None = None
+            self.by_length: dict[str, dict[int, list[str]]] = {}
+            self.vocabulary: dict[str, Sequence[str]] = {}
+            self.__dict__.pop("columns", None)
+
+    @cached_property
+    def columns(self) -> Columns:
+        """The arrays as they were last committed."""
+        return Columns(dict(self.db.execute("SELECT name, data FROM columns")))
+
+    def close(self) -> None:
+        """Let go of the files."""
+        self.db.close()
+        self.pack.close()
+
+
+def make(folder: Path, language: str) -> None:
+    """Make an empty generation in `folder`."""
+    postings = private_folder(folder / "postings")
+    schema = tantivy.SchemaBuilder()
+    schema.add_integer_field("id", indexed=True, fast=True)  # tantivy deletes by signed numbers only
+    schema.add_text_field("terms", tokenizer_name="analysed", index_option="freq")
+    tantivy.Index(schema.build(), path=str(postings))
+    Pack.make(folder / "texts")
+    with closing(sqlite3.connect(folder / "files.db")) as db:
+        db.execute("PRAGMA journal_mode = WAL")
+        db.executescript(_TABLES)
+        with db:
+            db.execute("INSERT INTO totals VALUES (0, 0, 0, 0, 0, ?)", (language,))
+
+
+def _check(db: sqlite3.Connection, language: str) -> None:
+    if next(db.execute("PRAGMA user_version")) != (SCHEMA,):
+        raise DamagedError("made by another version")
+    if next(db.execute("SELECT language FROM totals")) != (language,):
+        raise DamagedError("made for another language")

@@ -1,0 +1,289 @@
+"""A search in the index: tantivy proposes, and what is asked of a memory is looked at as `ranking` does."""
+
+from collections import Counter
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from datetime import datetime
+from itertools import islice
+from operator import itemgetter
+from typing import NamedTuple
+
+from vault_mind.analysis import terms, words
+from vault_mind.embedding import blended
+from vault_mind.errors import EmbeddingError, SettingsError
+from vault_mind.meaning import Meaning, embedded_text
+from vault_mind.memory import Memory
+from vault_mind.postings import Postings
+from vault_mind.query import Query, folded, holds
+from vault_mind.ranking import (
+    CANDIDATES,
+    FITS,
+    LINKERS,
+    Asked,
+    Explanation,
+    Hit,
+    gifts,
+    ideal,
+    score,
+    searched_terms,
+    second_look,
+    visible,
+    weighed,
+)
+from vault_mind.regex import Pattern
+from vault_mind.rows import ABSENT, CURRENT, SUPERSEDED
+
+TIES = 4_096  # memories with the very same score that are put in order by path
+FEW = 2_000  # numbers that tantivy is told to look among; among more, its best are looked through
+FEW_NEW = 16  # memories without a vector that a search embeds itself; more wait for `embed`
+STANDS_OUT = 3.5  # measured on questions that have an answer and others that have none, whatever the model
+
+Scores = list[tuple[int, float]]
+
+
+class Search:
+    """Searches of `postings` as they were last refreshed, in a vault of that language."""
+
+    def __init__(self, postings: Postings, language: str, meaning: Meaning | None) -> None:
+        self._postings, self._language, self._meaning = postings, language, meaning
+
+    def ranked(self, query: Query, k: int, now: datetime, *, past: bool) -> list[Hit]:
+        """The best `k` for the words of `query`."""
+        look = self._look(query, k, now, past=past)
+        final = second_look(look.own, self._postings.columns.beside, look.links)
+        fits: Mapping[int, float] = {}
+        if self._meaning and (cosines := self._cosines(query, list(final))):
+            fits = _standing_out(cosines)
+            final = blended(final, cosines)
+        known = {number for number, _ in look.own}
+        best = self._first(sorted(final.items(), key=itemgetter(1), reverse=True), k, known, look.sieve)
+        if not fits:
+            return [Hit(memory, value, value / look.ideal) for _, memory, value in best]
+        words = dict(look.own)
+        return [Hit(m, value, max(fits.get(n, 0.0), words.get(n, 0.0) / look.ideal)) for n, m, value in best]
+
+    def _look(self, query: Query, k: int, now: datetime, *, past: bool) -> "_Look":
+        """What the second look is given: the best by their own words, and what they are linked with."""
+        postings = self._postings
+        asked = weighed(query.words, self._language, postings.languages(), postings, now)
+        sieve = _Sieve(postings, query, now, self._language, past=past, allowed=self._allowed(query))
+        own = self._best(asked, query, k, sieve)
+        links = postings.linked([number for number, _ in own[:LINKERS]])
+        return _Look(asked, sieve, own, links, ideal(asked, postings.frequency, postings.totals.memories))
+
+    def _cosines(self, query: Query, numbers: Sequence[int]) -> dict[int, float]:
+        """How near the memories of `numbers`, and the nearest of all, are to the question; what is new is embedded."""
+        if self._meaning is None:
+            return {}
+        if len(fresh := self._postings.without_meaning(FEW_NEW + 1)) <= FEW_NEW:
+            self._embed_now(fresh)
+        keys = self._postings.meanings(numbers)
+        found = self._meaning.cosines(query.words, keys.values())
+        keys |= self._postings.meant([key for key in found if key not in set(keys.values())])
+        return {number: found[key] for number, key in keys.items() if key in found}
+
+    def _embed_now(self, numbers: Sequence[int]) -> None:
+        """Embed the few memories that were written since; where that fails they are found by their words."""
+        if self._meaning is None or not numbers:
+            return
+        texts = {number: embedded_text(memory) for number, memory in self._postings.numbered(numbers).items()}
+        try:
+            self._meaning.embed(dict(texts.values()))
+        except (EmbeddingError, SettingsError) as error:
+            self._meaning.trouble = str(error)
+            return
+        with self._postings.alone():
+            self._postings.note_meanings({number: key for number, (key, _) in texts.items()})
+
+    def _first(
+        self, ordered: Scores, k: int, known: Collection[int], sieve: "_Sieve"
+    ) -> list[tuple[int, Memory, float]]:
+        """The first `k` of `ordered`, ties by path; those that are not `known` to pass are asked for."""
+        chosen: Scores = []
+        for pair in ordered:
+            if len(chosen) >= k and pair[1] < chosen[k - 1][1]:
+                break
+            if pair[0] in known or sieve.passes(pair[0]):
+                chosen.append(pair)
+        memories = self._postings.numbered([number for number, _ in chosen])
+        found = [(number, memories[number], value) for number, value in chosen if number in memories]
+        return sorted(found, key=lambda one: (-one[2], one[1].path))[:k]
+
+    def _best(self, asked: Asked, query: Query, k: int, sieve: "_Sieve") -> Scores:
+        """The memories with the highest scores of their own that pass: the candidates for a second look."""
+        if not asked.weights:
+            return []
+        among = sieve.among()
+        must = _needed(query, self._language, self._postings.languages())
+        wanted = max(CANDIDATES, k)
+        limit = wanted + min(self._postings.columns.hidden, wanted)
+        while True:
+            found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among)
+            passing = sieve.passing(found)
+            tied = bool(passing) and passing[-1][1] == passing[min(k, len(passing)) - 1][1]
+            if whole or (len(passing) >= wanted and (limit >= TIES or not tied)):
+                return passing if tied else passing[:wanted]
+            limit *= 4
+
+    def explained(self, query: Query, hits: Sequence[Hit], now: datetime, *, past: bool) -> list[Explanation]:
+        """Where the scores of `hits` come from."""
+        look = self._look(query, len(hits), now, past=past)
+        own = dict(look.own)
+        numbers = {
+            path: number for path, (number, _) in self._postings.known([hit.memory.path for hit in hits]).items()
+        }
+        final = second_look(look.own, self._postings.columns.beside, look.links)
+        highest = max(final.values(), default=0.0) if self._meaning and not self._meaning.trouble else 0.0
+        found = []
+        for hit in hits:
+            number = numbers.get(hit.memory.path, 0)
+            parts = self._parts_of(hit.memory, own.get(number, 0.0), look)
+            given = gifts(number, look.own, self._postings.columns.beside, look.links)
+            lenders = self._postings.numbered([other for _, other, _ in given])
+            parts += [(f"{how} {lenders[other].path}", value) for how, other, value in given if other in lenders]
+            if highest:  # a share of the best by words, and the rest by meaning
+                parts = [(what, value / highest / 2) for what, value in parts]
+                parts.append(("meaning", hit.score - sum(value for _, value in parts)))
+            found.append(Explanation(tuple(parts)))
+        return found
+
+    def _parts_of(self, memory: Memory, own: float, look: "_Look") -> list[tuple[str, float]]:
+        """What each term brings, and what tantivy's rounding of long texts' lengths makes of it."""
+        if not own:
+            return []
+        totals, counts = self._postings.totals, Counter(searched_terms(memory, self._language))
+        frequencies = {term: self._postings.frequency(term) for term in look.asked.weights}
+        average = totals.terms / max(totals.memories, 1)
+        guesses = {other: term for term, others in look.asked.guessed.items() for other in others}
+        parts = []
+        for term, weight in look.asked.weights.items():
+            if value := score({term: weight}, counts, frequencies, totals.memories, average):
+                parts.append((f"{term} (for {guesses[term]})" if term in guesses else term, value))
+        rounded = own - sum(value for _, value in parts)
+        return parts + ([("rounding", rounded)] if abs(rounded) > 0.005 else [])
+
+    def listed(self, query: Query, k: int, now: datetime, *, past: bool) -> list[Hit]:
+        """What the clauses let through, newest first."""
+        if not query.filters:
+            return []
+        allowed = self._allowed(query)
+        sieve = _Sieve(self._postings, query, now, self._language, past=past, allowed=allowed)
+        order = self._postings.rows("SELECT id FROM files ORDER BY made IS NULL, made DESC, path")
+        passing = (number for (number,) in list(order) if sieve.passes(number))
+        found = (self._postings.memory(number) for number in islice(passing, k))
+        return [Hit(memory, 0.0) for memory in found if memory]
+
+    def _allowed(self, query: Query) -> set[int] | None:
+        """The numbers among which all are that meet the clauses on fields, and some others; None: any."""
+        allowed: set[int] | None = None
+        if clauses := list(_clauses(query)):
+            where = " AND ".join(clause for clause, _ in clauses)
+            values = [value for _, given in clauses for value in given]
+            statement = f"SELECT id FROM files WHERE {where}"  # noqa: S608  # our own words and question marks
+            allowed = {number for (number,) in self._postings.rows(statement, values)}
+        for regex in query.regexes:
+            matching = set(self.matching(regex.compiled))
+            allowed = matching if allowed is None else allowed & matching
+        return allowed
+
+    def matching(self, pattern: Pattern) -> Iterator[int]:
+        """The numbers of the memories that may match."""
+        texts, starts, owners = self._postings.texts()
+        return (owners[at] for at in pattern.candidates(texts, starts) if owners[at])
+
+
+class _Look(NamedTuple):
+    """A search up to the second look: `ideal` is what a memory of usual length with every word would score."""
+
+    asked: Asked
+    sieve: "_Sieve"
+    own: Scores
+    links: Mapping[int, Sequence[int]]
+    ideal: float
+
+
+class _Sieve:
+    """Which numbers may be given, for one query: those that are current, allowed and meet every clause."""
+
+    def __init__(
+        self,
+        postings: Postings,
+        query: Query,
+        now: datetime,
+        language: str,
+        *,
+        past: bool,
+        allowed: set[int] | None,
+    ) -> None:
+        self._postings, self._query, self._now, self._language = postings, query, now, language
+        self._allowed = allowed
+        self._states = postings.columns["state"]
+        self._known: dict[int, bool] = {}
+        self._filters = query.filters
+        self._past = past or query.asks_for_past
+
+    def passing(self, found: Scores) -> Scores:
+        """Those of `found` that pass."""
+        if self._filters:
+            return [pair for pair in found if self.passes(pair[0])]
+        states = self._states
+        if self._past:
+            return found
+        return [pair for pair in found if states[pair[0]] == CURRENT or self.passes(pair[0])]
+
+    def passes(self, number: int) -> bool:
+        """Whether it may be given."""
+        known = self._known.get(number)
+        if known is None:
+            known = self._known[number] = self._looked_at(number)
+        return known
+
+    def among(self) -> list[int] | None:
+        """The only numbers that can pass, where they are few."""
+        few = self._allowed is not None and len(self._allowed) <= FEW
+        return sorted(self._allowed or ()) if few else None
+
+    def _looked_at(self, number: int) -> bool:
+        state = self._states[number] if number < len(self._states) else ABSENT
+        query, past = self._query, self._past
+        if state == ABSENT or (state == SUPERSEDED and not past):
+            return False
+        if self._allowed is not None and number not in self._allowed:
+            return False
+        if not self._filters and (past or state == CURRENT):
+            return True
+        memory = self._postings.memory(number)
+        if memory is None or not visible(memory, query, self._now, past=past):
+            return False
+        return not query.on_terms or holds(query, memory.searched, self._language)
+
+
+def _standing_out(cosines: Mapping[int, float]) -> dict[int, float]:
+    """The fit of each by meaning: FITS for what is STANDS_OUT standard deviations above the mean of all looked at."""
+    mean = sum(cosines.values()) / len(cosines)
+    deviation = (sum((cosine - mean) ** 2 for cosine in cosines.values()) / len(cosines)) ** 0.5
+    return {n: FITS * (cosine - mean) / (STANDS_OUT * deviation or 1.0) for n, cosine in cosines.items()}
+
+
+def _needed(query: Query, language: str, also: Sequence[str]) -> list[list[Sequence[str]]]:
+    """Terms without which `holds` says no: of each word, as each language stems it; not of what comes in parts."""
+    wanted = (word for phrase in (*query.must, *query.phrases) for word in words(phrase))
+    simple = (word for word in wanted if all(len(terms(word, one)) == 1 for one in (language, *also)))
+    return [[terms(word, one) for one in (language, *also)] for word in simple]
+
+
+def _clauses(query: Query) -> Iterator[tuple[str, Sequence[object]]]:
+    """SQL that lets through whatever the clauses on fields let through, and sometimes more."""
+    if query.kinds:
+        yield f"kind IN ({','.join('?' * len(query.kinds))})", [folded(kind) for kind in query.kinds]
+    if query.sources:
+        yield _any("instr(source, ?) = 1", query.sources)
+    if query.tags:
+        yield _any("instr(tags, ?)", query.tags)
+    if query.since:
+        yield "made >= ?", [query.since.timestamp()]
+    if query.before:
+        yield "made < ?", [query.before.timestamp()]
+
+
+def _any(test: str, values: Sequence[str]) -> tuple[str, Sequence[object]]:
+    return f"({' OR '.join([test] * len(values))})", [folded(value) for value in values]

@@ -1,0 +1,174 @@
+"""The index brought up to date with the files: what differs is read and stored, in batches that leave it sound."""
+
+from array import array
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+
+from vault_mind.generation import DamagedError
+from vault_mind.postings import Postings
+from vault_mind.ranking import searched_terms
+from vault_mind.readers import Read, Task, read_all, split
+from vault_mind.rows import Row
+from vault_mind.vault import Listing, Problem, Vault, Walk
+
+BATCH = 25_000  # files between two commits of a long sync, which may be interrupted
+BATCH_BYTES = 32 * 2**20  # bytes of texts, likewise
+
+Progress = Callable[[int, int], None]
+
+
+@dataclass(frozen=True)
+class Synced:
+    """What a sync found: files new or changed, files gone, and problems that were not told before."""
+
+    changed: int
+    gone: int
+    news: tuple[Problem, ...]
+
+
+@dataclass
+class _Work:
+    """A sync under way: what has been read and is not yet stored, and the marks of what is up to date by folder."""
+
+    told: set[tuple[str, str]]
+    problems: list[Problem]
+    last: int
+    changed: int = 0
+    departed: int = 0
+    new: list[tuple[int, Row]] = field(default_factory=list)
+    gone: list[int] = field(default_factory=list)
+    listings: dict[str, bytes | None] = field(default_factory=dict)
+    kept: dict[str, dict[str, int]] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    size: int = 0
+
+
+class Sync:
+    """Brings `postings` up to date with the files of `vault`."""
+
+    def __init__(self, vault: Vault, postings: Postings, language: str) -> None:
+        self._vault, self._postings, self._language = vault, postings, language
+
+    def run(self, progress: Progress | None) -> Synced:
+        """Look at every folder, and read what is not as it was."""
+        self._postings.refresh()
+        walk = self._vault.walk()
+        told = self._postings.told()
+        quiet = not self._differing(walk) and not list(self._postings.rows("SELECT 1 FROM pending LIMIT 1"))
+        if quiet and _holding(told, walk, (), ()) == told:
+            return Synced(0, 0, ())
+        seen = self._postings.state()
+        with self._postings.alone():
+            self._postings.refresh()
+            if self._postings.state() != seen:  # another process was here: our walk may be older than what it stored
+                walk = self._vault.walk()
+            if self._postings.wasteful():
+                self._postings.renew()
+            self._postings.clear_pending()
+            return self._taken_in(walk, progress)
+
+    def _differing(self, walk: Walk) -> dict[str, bytes]:
+        """The folders that are not as they were indexed, each with its listing as it was then."""
+        known = self._postings.listings()
+        differing = {
+            folder: known.get(folder, b"")
+            for folder, listing in walk.listings.items()
+            if known.get(folder) != _packed(*listing)
+        }
+        return differing | {folder: packed for folder, packed in known.items() if folder not in walk.listings}
+
+    def _taken_in(self, walk: Walk, progress: Progress | None) -> Synced:
+        """Read what differs and store it, in batches that each leave the index sound."""
+        work = _Work(self._postings.told(), list(walk.problems), self._last())
+        tasks: list[Task] = []
+        for folder, packed in self._differing(walk).items():
+            tasks += self._planned(folder, walk.listings.get(folder), _unpacked(packed), work)
+        of = sum(len(task.names) for task in tasks)
+        read: set[str] = set()
+        for task, reads in read_all(self._vault, tasks, self._language):
+            for one in reads:
+                self._note(task.folder, one, work)
+            read.update(task.folder + name for name in task.names)
+            work.listings[task.folder] = _packed(*_known_of(walk.listings[task.folder], work.kept[task.folder]))
+            if len(work.new) >= BATCH or work.size >= BATCH_BYTES:
+                self._flush(work)
+            if progress:
+                progress(len(read), of)
+        self._flush(work)
+        self._postings.sweep(lambda memory: searched_terms(memory, self._language))
+        news = [problem for problem in work.problems if (problem.path, problem.what) not in work.told]
+        self._postings.tell(_holding(work.told, walk, read, work.problems))
+        return Synced(work.changed, work.departed, tuple(news))
+
+    def _planned(self, folder: str, now: Listing | None, then: dict[str, int], work: "_Work") -> list[Task]:
+        """What has to be read in `folder`; what stayed and what is gone is noted in `work`."""
+        names, marks = now or Listing([], [])
+        work.kept[folder] = {name: mark for name, mark in zip(names, marks, strict=True) if then.get(name) == mark}
+        changed = [name for name in names if name not in work.kept[folder]]
+        gone = sorted(then.keys() - set(names))
+        known = self._postings.known([folder + name for name in (*changed, *gone)]) if then or not folder else {}
+        work.numbers |= {path: number for path, (number, _) in known.items()}
+        work.gone += [work.numbers[folder + name] for name in gone if folder + name in work.numbers]
+        work.departed += len(gone)
+        work.listings[folder] = _packed(*_known_of(now, work.kept[folder])) if now else None
+        return list(
+            split(folder, changed, {name: known[folder + name][1] for name in changed if folder + name in known})
+        )
+
+    def _note(self, folder: str, one: Read, work: "_Work") -> None:
+        """Add to `work` what came of one file; what cannot be read leaves the index and is looked at again."""
+        path = folder + one.name
+        work.problems += [Problem(path, problem) for problem in one.problems]
+        number = work.numbers.get(path, 0)
+        if one.gone:
+            work.gone += [number] if number else []
+            return
+        work.changed += 1
+        work.kept[folder][one.name] = one.mark
+        if one.row:
+            if not number:
+                work.last += 1
+                number = work.last
+            work.new.append((number, one.row))
+            work.size += len(one.row.text)
+
+    def _flush(self, work: "_Work") -> None:
+        """Store what has been read."""
+        self._postings.store(work.new, work.gone, work.listings)
+        work.new, work.gone, work.listings, work.size = [], [], {}, 0
+
+    def _last(self) -> int:
+        return next((number for (number,) in self._postings.rows("SELECT max(id) FROM files") if number), 0)
+
+
+def _known_of(listing: Listing, kept: Mapping[str, int]) -> Listing:
+    """The part of `listing` that has been read, as it was read."""
+    names = [name for name in listing.names if name in kept]
+    return Listing(names, [kept[name] for name in names])
+
+
+def _packed(names: Sequence[str], marks: Sequence[int]) -> bytes:
+    return array("q", (len(marks), *marks)).tobytes() + "\0".join(names).encode()
+
+
+def _unpacked(packed: bytes) -> dict[str, int]:
+    """The marks by name. Raises DamagedError for what `_packed` did not give."""
+    try:
+        count = array("q", packed[:8])[0] if packed else 0
+        marks = array("q", packed[8 : 8 + 8 * count])
+        names = packed[8 + 8 * count :].decode().split("\0") if count else []
+        return dict(zip(names, marks, strict=True))
+    except (ValueError, IndexError) as error:
+        raise DamagedError("a listing of a folder is none") from error
+
+
+def _holding(
+    told: set[tuple[str, str]], walk: Walk, read: Collection[str], problems: Sequence[Problem]
+) -> set[tuple[str, str]]:
+    """The problems that hold now: of the walk, of what was read, and those told before of other files."""
+    before = {(path, what) for path, what in told if path in walk.files and path not in read} if told else set()
+    return before | _pairs(problems) | _pairs(walk.problems)
+
+
+def _pairs(problems: Sequence[Problem]) -> set[tuple[str, str]]:
+    return {(problem.path, problem.what) for problem in problems}
