@@ -1,15 +1,15 @@
 """The index brought up to date with the files: what differs is read and stored, in batches that leave it sound."""
 
-from array import array
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from vault_mind.generation import DamagedError
+from vault_mind.listing import packed, unpacked
 from vault_mind.postings import Postings
 from vault_mind.ranking import searched_terms
 from vault_mind.readers import Read, Task, read_all, split
 from vault_mind.rows import Row
-from vault_mind.vault import Listing, Problem, Vault, Walk
+from vault_mind.vault import Problem, Vault, Walk
 
 BATCH = 25_000  # files between two commits of a long sync, which may be interrupted
 BATCH_BYTES = 32 * 2**20  # bytes of texts, likewise
@@ -52,7 +52,7 @@ class Sync:
     def run(self, progress: Progress | None) -> Synced:
         """Look at every folder, and read what is not as it was."""
         self._postings.refresh()
-        walk = self._vault.walk()
+        walk = self._vault.walk(self._postings.listings())
         told = self._postings.told()
         quiet = not self._differing(walk) and not list(self._postings.rows("SELECT 1 FROM pending LIMIT 1"))
         if quiet and _holding(told, walk, (), ()) == told:
@@ -61,7 +61,7 @@ class Sync:
         with self._postings.alone():
             self._postings.refresh()
             if self._postings.state() != seen:  # another process was here: our walk may be older than what it stored
-                walk = self._vault.walk()
+                walk = self._vault.walk(self._postings.listings())
             if self._postings.wasteful():
                 self._postings.renew()
             self._postings.clear_pending()
@@ -71,9 +71,7 @@ class Sync:
         """The folders that are not as they were indexed, each with its listing as it was then."""
         known = self._postings.listings()
         differing = {
-            folder: known.get(folder, b"")
-            for folder, listing in walk.listings.items()
-            if known.get(folder) != _packed(*listing)
+            folder: known.get(folder, b"") for folder, listing in walk.listings.items() if known.get(folder) != listing
         }
         return differing | {folder: packed for folder, packed in known.items() if folder not in walk.listings}
 
@@ -81,15 +79,15 @@ class Sync:
         """Read what differs and store it, in batches that each leave the index sound."""
         work = _Work(self._postings.told(), list(walk.problems), self._last())
         tasks: list[Task] = []
-        for folder, packed in self._differing(walk).items():
-            tasks += self._planned(folder, walk.listings.get(folder), _unpacked(packed), work)
+        for folder, then in self._differing(walk).items():
+            tasks += self._planned(folder, walk.listings.get(folder), _marks(then), work)
         of = sum(len(task.names) for task in tasks)
         read: set[str] = set()
         for task, reads in read_all(self._vault, tasks, self._language):
             for one in reads:
                 self._note(task.folder, one, work)
             read.update(task.folder + name for name in task.names)
-            work.listings[task.folder] = _packed(*_known_of(walk.listings[task.folder], work.kept[task.folder]))
+            work.listings[task.folder] = _known_of(walk.listings[task.folder], work.kept[task.folder])
             if len(work.new) >= BATCH or work.size >= BATCH_BYTES:
                 self._flush(work)
             if progress:
@@ -100,17 +98,17 @@ class Sync:
         self._postings.tell(_holding(work.told, walk, read, work.problems))
         return Synced(work.changed, work.departed, tuple(news))
 
-    def _planned(self, folder: str, now: Listing | None, then: dict[str, int], work: "_Work") -> list[Task]:
+    def _planned(self, folder: str, now: bytes | None, then: dict[str, int], work: "_Work") -> list[Task]:
         """What has to be read in `folder`; what stayed and what is gone is noted in `work`."""
-        names, marks = now or Listing([], [])
-        work.kept[folder] = {name: mark for name, mark in zip(names, marks, strict=True) if then.get(name) == mark}
-        changed = [name for name in names if name not in work.kept[folder]]
-        gone = sorted(then.keys() - set(names))
+        marks = unpacked(now or b"")
+        work.kept[folder] = {name: mark for name, mark in marks.items() if then.get(name) == mark}
+        changed = [name for name in marks if name not in work.kept[folder]]
+        gone = sorted(then.keys() - marks.keys())
         known = self._postings.known([folder + name for name in (*changed, *gone)]) if then or not folder else {}
         work.numbers |= {path: number for path, (number, _) in known.items()}
         work.gone += [work.numbers[folder + name] for name in gone if folder + name in work.numbers]
         work.departed += len(gone)
-        work.listings[folder] = _packed(*_known_of(now, work.kept[folder])) if now else None
+        work.listings[folder] = _known_of(now, work.kept[folder]) if now is not None else None
         return list(
             split(folder, changed, {name: known[folder + name][1] for name in changed if folder + name in known})
         )
@@ -141,23 +139,16 @@ class Sync:
         return next((number for (number,) in self._postings.rows("SELECT max(id) FROM files") if number), 0)
 
 
-def _known_of(listing: Listing, kept: Mapping[str, int]) -> Listing:
+def _known_of(listing: bytes, kept: Mapping[str, int]) -> bytes:
     """The part of `listing` that has been read, as it was read."""
-    names = [name for name in listing.names if name in kept]
-    return Listing(names, [kept[name] for name in names])
+    names = [name for name in unpacked(listing) if name in kept]
+    return packed(names, [kept[name] for name in names])
 
 
-def _packed(names: Sequence[str], marks: Sequence[int]) -> bytes:
-    return array("q", (len(marks), *marks)).tobytes() + "\0".join(names).encode()
-
-
-def _unpacked(packed: bytes) -> dict[str, int]:
-    """The marks by name. Raises DamagedError for what `_packed` did not give."""
+def _marks(listing: bytes) -> dict[str, int]:
+    """The marks by name. Raises DamagedError for what is no listing."""
     try:
-        count = array("q", packed[:8])[0] if packed else 0
-        marks = array("q", packed[8 : 8 + 8 * count])
-        names = packed[8 + 8 * count :].decode().split("\0") if count else []
-        return dict(zip(names, marks, strict=True))
+        return unpacked(listing)
     except (ValueError, IndexError) as error:
         raise DamagedError("a listing of a folder is none") from error
 

@@ -3,7 +3,7 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -24,6 +24,7 @@ from vault_mind.errors import (
     WriteFailedError,
 )
 from vault_mind.files import LARGEST, locked, move_new, read_regular, remove, write_whole
+from vault_mind.listing import Plain, packed, second, unpacked
 from vault_mind.memory import Memory, compose, decoded, parse, revise
 
 FOLDER = "memories"
@@ -66,37 +67,29 @@ class Status(NamedTuple):
 
     @property
     def mark(self) -> int:
-        """All of it in one number of 64 bits, signed."""
+        """All of it in one number of 64 bits, signed, the same in every process."""
         return hash(self)
 
 
+_NOTHING = packed((), ())
 _NOWHEN = Status(-1, -1, -1, -1)  # no file has it
-
-
-class Listing(NamedTuple):
-    """The memories of one folder: their names, and beside each the mark of its status."""
-
-    names: list[str]
-    marks: list[int]
 
 
 @dataclass
 class Walk:
-    """What a walk through the vault met: of each folder ('' or 'a/b/') its memories, and what could not be followed.
+    """What a walk through the vault met: of each folder ('' or 'a/b/') its memories' packed listing, and problems.
 
     A link that was followed stands in the listing of the topmost folder, by its whole path.
     """
 
-    listings: dict[str, Listing] = field(default_factory=dict)
+    listings: dict[str, bytes] = field(default_factory=dict)
     problems: list[Problem] = field(default_factory=list)
 
     @cached_property
     def files(self) -> dict[str, int]:
         """Every memory's path with the mark of its status."""
         return {
-            folder + name: mark
-            for folder, listing in self.listings.items()
-            for name, mark in zip(listing.names, listing.marks, strict=True)
+            folder + name: mark for folder, listing in self.listings.items() for name, mark in unpacked(listing).items()
         }
 
 
@@ -122,51 +115,68 @@ class Vault:
             raise WriteFailedError(str(folder), (error.strerror or str(error)).lower()) from error
         return cls(folder)
 
-    def walk(self) -> Walk:
-        """Every memory with its status; dot-folders and ignored files are passed over."""
+    def walk(self, known: Mapping[str, bytes] | None = None) -> Walk:
+        """Every memory with its status; dot-folders and ignored files are passed over.
+
+        `known` are the listings of an earlier walk: where they are many, another process looks through half of them.
+        """
         walk = Walk()
         links: list[str] = []
-        folders = [""]
-        while folders:
-            folder = folders.pop()
-            listing = Listing([], [])
-            try:
-                self._list(folder, listing, folders, links, walk.problems)
-            except OSError as error:
-                walk.problems.append(Problem(folder or ".", f"folder not read: {_reason(error)}"))
-            if listing.names or not folder:
-                walk.listings[folder] = listing
+        helper = second(str(self.root), known) if known and not self._ignored else None
+        later = self._walk_through([""], walk, links, {}, helper.given if helper else ())
+        if helper:
+            self._walk_through(later, walk, links, helper.listings(), ())
         if links:
-            known = Walk(walk.listings).files
-            for path in sorted(links):
-                if status := self._follow(path, known, walk.problems):
-                    walk.listings[""].names.append(path)
-                    walk.listings[""].marks.append(status.mark)
+            found = Walk(walk.listings).files
+            followed = {path: self._follow(path, found, walk.problems) for path in sorted(links)}
+            topmost = unpacked(walk.listings[""]) | {path: one.mark for path, one in followed.items() if one}
+            walk.listings[""] = packed(list(topmost), list(topmost.values()))
         return walk
 
-    def _list(
-        self, folder: str, listing: Listing, folders: list[str], links: list[str], problems: list[Problem]
-    ) -> None:
+    def _walk_through(
+        self, folders: list[str], walk: Walk, links: list[str], listed: Mapping[str, Plain], others: Collection[str]
+    ) -> list[str]:
+        """List `folders` and all that is in them, but for `others`, which are given back; some are `listed` already."""
+        later: list[str] = []
+        while folders:
+            folder = folders.pop()
+            if folder in others:
+                later.append(folder)
+            elif folder in listed:
+                listing, inner = listed[folder]
+                if listing != _NOTHING:
+                    walk.listings[folder] = listing
+                folders += [f"{folder}{name}/" for name in inner]
+            else:
+                self._list(folder, folders, links, walk)
+        return later
+
+    def _list(self, folder: str, folders: list[str], links: list[str], walk: Walk) -> None:
         """Add what `folder` holds to the lists: memories, folders to go on with, links, what cannot be read."""
         simple = not self._ignored and _is_text(folder)
-        names, marks = listing
-        with _scanned(self.root / folder) as entries:
-            for entry in entries:
-                name = entry.name
-                if name[0] == ".":
-                    continue
-                plain = simple and name[-3:] == ".md" and name.isascii() and entry.is_file(follow_symlinks=False)
-                if not plain and not self._is_odd(folder + name, entry, folders, links, problems):
-                    continue
-                try:
-                    status = entry.stat(follow_symlinks=False)
-                except FileNotFoundError:  # deleted while we walked
-                    continue
-                except OSError as error:
-                    problems.append(Problem(folder + name, f"cannot be read: {_reason(error)}"))
-                else:
-                    names.append(name)
-                    marks.append(hash((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)))
+        names: list[str] = []
+        marks: list[int] = []
+        try:
+            with _scanned(self.root / folder) as entries:
+                for entry in entries:
+                    name = entry.name
+                    if name[0] == ".":
+                        continue
+                    plain = simple and name[-3:] == ".md" and name.isascii() and entry.is_file(follow_symlinks=False)
+                    if plain or self._is_odd(folder + name, entry, folders, links, walk.problems):
+                        try:
+                            status = entry.stat(follow_symlinks=False)
+                            # As Status.mark says; a call for each file would be felt.
+                            marks.append(hash((status.st_mtime_ns, status.st_ctime_ns, status.st_size, status.st_ino)))
+                            names.append(name)
+                        except FileNotFoundError:  # deleted while we walked
+                            continue
+                        except OSError as error:
+                            walk.problems.append(Problem(folder + name, f"cannot be read: {_reason(error)}"))
+        except OSError as error:
+            walk.problems.append(Problem(folder or ".", f"folder not read: {_reason(error)}"))
+        if names or not folder:
+            walk.listings[folder] = packed(names, marks)
 
     def _is_odd(
         self, path: str, entry: os.DirEntry[str], folders: list[str], links: list[str], problems: list[Problem]
