@@ -25,7 +25,9 @@ semantic: .venv/ready
 	$(BIN)/pytest -m semantic
 
 bench: .venv/ready
-	for script in benchmarks/*.py; do $(BIN)/python $$script || exit 1; done
+	$(BIN)/pip install --quiet bm25s ripgrep==14.1.0
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/speed.py .bench
+	$(BIN)/python benchmarks/recall.py --steps --by-type
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

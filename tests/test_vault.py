@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import unicodedata
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta, timezone
 from pathlib import Path
@@ -912,8 +912,8 @@ def test_threads_of_one_process_that_save_at_once_lose_nothing(vault: Vault) -> 
 class Swapped(Vault):
     """A vault in which, just after each walk, a file gives way to a link that leads outside."""
 
-    def walk(self) -> Walk:
-        walk = super().walk()
+    def walk(self, known: Mapping[str, bytes] | None = None) -> Walk:
+        walk = super().walk(known)
         (self.root / "b.md").unlink(missing_ok=True)
         (self.root / "b.md").symlink_to("/etc/hostname")
         return walk
