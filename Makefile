@@ -25,7 +25,7 @@ semantic: .venv/ready
 	$(BIN)/pytest -m semantic
 
 bench: .venv/ready
-	$(BIN)/pip install --quiet bm25s ripgrep==14.1.0
+	$(BIN)/pip install --quiet --editable '.[bench]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/speed.py .bench
 	$(BIN)/python benchmarks/recall.py --steps --by-type
 

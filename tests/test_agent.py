@@ -102,6 +102,48 @@ def test_recall_follows_an_edit_a_new_file_and_a_deletion_at_once(write: Write, 
     assert agent.recall("tea").hits == ()
 
 
+def test_recall_brings_what_fits_and_keeps_a_few_others_as_the_nearest(write: Write, new_agent: NewAgent) -> None:
+    for number in range(12):
+        write(f"{number}.md", f"The user has a cup number {number}.")
+    write("train.md", "The user takes the night train to Lisbon.")
+
+    asked = new_agent().recall("Is there a cup on the night train to Lisbon?")
+    missed = new_agent().recall("Is there a cup of rooibos in Grandma's blue cabinet?")
+    nothing = new_agent().recall("rooibos?")
+
+    assert [hit.memory.path for hit in asked.hits] == ["train.md"]
+    assert len(asked.nearest) == 3
+    assert missed.hits == ()
+    assert len(missed.nearest) == 3
+    assert (nothing.hits, nothing.nearest) == ((), ())
+
+
+def test_a_question_within_a_long_story_still_recalls(write: Write, new_agent: NewAgent) -> None:
+    # Once: the more words a message had, the less a memory that holds three of them seemed to fit.
+    for number in range(30):
+        write(f"{number}.md", f"The user owns a plant, number {number}, which needs water.")
+    write("train.md", "The user takes the night train to Lisbon.")
+    story = (
+        "So today the office was full until late, then some colleagues walked along the river with me, talking about "
+        "nothing in particular, mostly weather, music, holidays and cooking. Which train was it to Lisbon?"
+    )
+
+    assert [hit.memory.path for hit in new_agent().recall(story).hits] == ["train.md"]
+
+
+def test_when_nothing_fits_the_model_is_told_so_and_shown_the_nearest(
+    write: Write, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    for number in range(12):
+        write(f"{number}.md", f"The user has a cup number {number}.")
+    api.script(Answer("I have nothing on that."), remembering())
+
+    new_agent().ask("Is there a cup of rooibos in Grandma's blue cabinet?")
+
+    assert sent(api, 0).startswith('<memories nothing_fits="true">\n<memory path="')
+    assert sent(api, 0).count('nearest_miss="true"') == 3
+
+
 def test_recall_brings_at_most_top_k(write: Write, new_agent: NewAgent) -> None:
     for number in range(9):
         write(f"{number}.md", f"The user has tea number {number}.")
@@ -299,7 +341,7 @@ def test_only_what_the_user_said_is_learned_neither_the_memories_nor_the_assista
     agent = new_agent()
     message = "I live in Oslo. Which town is it that I came from?"
     recalled = agent.recall(message)
-    assert recalled.hits
+    assert [hit.memory.path for hit in (*recalled.hits, *recalled.nearest)] == ["town.md"]
 
     learned = agent.learn(message, "".join(agent.answer(message, recalled)))
 

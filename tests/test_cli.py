@@ -92,8 +92,25 @@ def test_a_command_that_makes_no_sense_is_a_usage_error_on_stderr(words: list[st
     assert "Usage: " in ended.stderr or "Error: " in ended.stderr
 
 
-@pytest.mark.parametrize("words", [["--help"], ["search", "tea"]])
-def test_what_needs_no_model_does_not_import_one(words: list[str], write: Write, home: Path) -> None:
+QUICK = [
+    ["--help"],
+    ["search", "tea"],
+    ["search", "tea", "-k", "3", "--explain"],
+    ["search", "tea", "--json"],
+    ["grep", "-i", "-C", "1", "tea"],
+    ["list", "--kind", "preference", "--since", "last year"],
+    ["remember", "The user drinks [green] tea.", "--tag", "drinks"],
+    ["show", "tea"],
+]
+# What takes long to load and is for those alone who talk to a model, sit at a terminal, or change a file.
+HEAVY = {
+    "anthropic", "httpx", "httpx2", "prompt_toolkit", "asyncio", "numpy", "fastembed", "sentence_transformers",
+    "dateparser", "pydantic", "rich",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("words", QUICK, ids=" ".join)
+def test_a_quick_command_loads_nothing_that_it_does_not_need(words: list[str], write: Write, home: Path) -> None:
     write("tea.md", TEA)
     program = (
         "import sys, atexit\n"
@@ -106,7 +123,30 @@ def test_what_needs_no_model_does_not_import_one(words: list[str], write: Write,
 
     imported = set(ended.stderr.rpartition("imported: ")[2].split())
     assert "vault_mind.cli" in imported
-    assert not imported & {"anthropic", "httpx", "httpx2", "watchdog", "prompt_toolkit", "asyncio", "numpy"}
+    assert not imported & HEAVY
+    agents = {"vault_mind.agent", "vault_mind.repl", "vault_mind.statements", "vault_mind.model"} & imported
+    assert not agents or words[0] == "remember"
+
+
+def test_a_search_that_finds_its_index_up_to_date_takes_no_lock(write: Write, home: Path) -> None:
+    file = write("tea.md", TEA)
+    os.utime(file, ns=(10**18, 10**18))
+    program = (
+        "import sys, atexit\n"
+        "atexit.register(lambda: print('filelock' in sys.modules, 'yaml' in sys.modules, file=sys.stderr))\n"
+        "from vault_mind.cli import app\n"
+        "app(['search', 'tea'], prog_name='vault-mind')\n"
+    )
+
+    def ran() -> str:
+        return subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stderr
+
+    first = ran()
+    time.sleep(2.2)  # a file that changed a moment ago is read once more
+    ran()
+
+    assert first.endswith("True False\n")
+    assert ran().endswith("False False\n")
 
 
 # Which vault
@@ -268,8 +308,116 @@ def test_search_prints_hits_paths_or_json_and_exits_1_for_none(call: Run, write:
     (hit,) = json.loads(as_json.stdout)
     assert (hit["path"], hit["kind"], hit["tags"]) == ("a.md", "preference", ["drinks"])
     assert hit["score"] > 0
+    assert hit["fits"]
+    assert 0.2 < hit["fit"] == round(hit["fit"], 3)
+    assert "explain" not in hit
     assert hit["frontmatter"]["created_at"] == "2026-05-03T08:00:00+02:00"
     assert none == Ended(1, "[]\n", "no memory matches\n")
+
+
+def test_search_says_how_it_read_a_query_that_is_more_than_words(call: Run, write: Write) -> None:
+    write("a.md", TEA)
+    write("b.md", "---\nkind: fact\n---\nThe tea shop \x1b[31mopens at nine.")
+
+    asked = call("search", "--paths", 'tea kind:fact -coffee "shop\x1b opens" since:1999')
+    words = call("search", "--paths", "which tea is it")
+
+    assert asked.stderr.splitlines()[0] == (
+        'read as: words: tea shop^[ opens; phrase: "shop^[ opens"; without: coffee; kind: fact; since 1999-01-01'
+    )
+    assert (words.exit_code, words.stderr) == (0, "")
+
+
+def test_search_takes_words_as_words_when_it_is_told_to(call: Run, write: Write) -> None:
+    write("a.md", TEA)
+    write("b.md", "kind:fact is what stands here, and tea.")
+
+    as_clause, as_words = call("search", "kind:fact tea"), call("search", "--plain", "--paths", "kind:fact tea")
+
+    assert (as_clause.exit_code, as_clause.stdout) == (1, "")
+    assert as_words == Ended(0, "b.md\n", "")
+    assert call("search", "--plain", "is:nonsense tea").stdout.startswith("b.md\n")
+
+
+@pytest.mark.parametrize("query", ["is:nonsense", "tea since:nonsense", "before:32.13.2026", "/(/", "tea /a{2,1}/"])
+def test_a_query_that_makes_no_sense_is_a_line_of_error(call: Run, write: Write, query: str) -> None:
+    write("a.md", TEA)
+
+    ended = call("search", query)
+
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert ended.stderr.startswith("vault-mind: ")
+    assert len(ended.stderr.splitlines()) == 1
+
+
+def test_search_says_when_nothing_really_fits_and_shows_the_nearest(call: Run, write: Write) -> None:
+    for number in range(12):
+        write(f"{number}.md", f"The user has a cup number {number}.")
+    write("a.md", TEA)
+    question = ("search", "what was the train to Lisbon like when the user left the house with a cup of coffee")
+
+    shown, paths, as_json = call(*question, "-k", "2"), call(*question, "--paths"), call(*question, "--json")
+
+    assert (shown.exit_code, shown.stderr) == (1, "nothing really fits; the nearest:\n")
+    assert shown.stdout.count(".md\n    note, no date · ") == 2
+    assert "hardly fits" not in shown.stdout
+    assert paths == Ended(1, "", "nothing really fits\n")
+    assert (as_json.exit_code, as_json.stderr) == (1, shown.stderr)
+    assert {(hit["fits"], hit["fit"] < 0.2) for hit in json.loads(as_json.stdout)} == {(False, True)}
+
+
+def test_of_hits_that_fit_and_others_the_others_are_marked_and_are_no_paths(call: Run, write: Write) -> None:
+    for number in range(12):
+        write(f"{number}.md", f"The user has a cup number {number}.")
+    write("a.md", "The user takes the night train to Lisbon with a cup of coffee.")
+
+    shown = call("search", "night train Lisbon coffee cup", "-k", "3")
+    paths = call("search", "--paths", "night train Lisbon coffee cup", "-k", "3")
+
+    assert (shown.exit_code, shown.stderr) == (0, "")
+    assert shown.stdout.startswith("a.md\n")
+    assert shown.stdout.count(" · hardly fits\n") == 2
+    assert paths == Ended(0, "a.md\n", "")
+
+
+def test_what_was_asked_without_words_always_fits(call: Run, write: Write) -> None:
+    write("a.md", TEA)
+
+    ended = call("search", "kind:preference")
+
+    assert (ended.exit_code, ended.stderr) == (0, "read as: kind: preference\n")
+    assert ended.stdout.startswith("a.md\n")
+
+
+def test_search_explains_each_score(call: Run, write: Write) -> None:
+    write("a.md", TEA)
+    write("b.md", "---\nkind: fact\n---\nSee [[a]].")
+
+    shown, as_json = call("search", "green tea", "--explain"), call("search", "green tea", "--explain", "--json")
+
+    hits = json.loads(as_json.stdout)
+    assert [hit["path"] for hit in hits] == ["a.md", "b.md"]
+    for hit in hits:
+        assert sum(part["score"] for part in hit["explain"]) == pytest.approx(hit["score"], abs=0.01)
+    parts = re.findall(r"^ {6} *(\d+\.\d\d)  (\S.*)$", shown.stdout, re.MULTILINE)
+    assert [name for _, name in parts] == [part["part"] for hit in hits for part in hit["explain"]]
+    assert any("a.md" in name for _, name in parts)
+    assert "  (" not in call("search", "green tea").stdout
+
+
+def test_pinned_ones_that_fit_come_first_when_that_is_asked_for(call: Run, write: Write) -> None:
+    write("best.md", "Green tea, green tea.")
+    write("pin.md", "---\npinned: true\n---\nThe user has green tea in a very long kitchen cupboard of the old house.")
+    write("other-pin.md", "---\npinned: true\n---\nThe user is called Ada and has a house.")
+
+    usual, first = call("search", "--paths", "green tea"), call("search", "--paths", "--pinned-first", "green tea")
+    only = call("search", "--paths", "--pinned-first", "-k", "1", "green tea")
+    nothing = call("search", "--paths", "--pinned-first", " ")
+
+    assert usual.stdout == "best.md\npin.md\n"
+    assert first == Ended(0, "pin.md\nbest.md\n", "")
+    assert only == Ended(0, "pin.md\n", "")
+    assert nothing.exit_code == 1
 
 
 def test_grep_prints_lines_paths_or_json_and_exits_1_for_none(call: Run, write: Write) -> None:
@@ -301,6 +449,21 @@ def test_list_filters_and_prints_paths_into_a_pipe(call: Run, write: Write) -> N
     assert none == Ended(0, "", "no memories\n")
     assert (bad.exit_code, bad.stdout) == (2, "")
     assert "'some day' is no date" in bad.stderr
+
+
+def test_list_understands_dates_as_people_write_them(call: Run, write: Write) -> None:
+    write("may.md", "---\ncreated_at: 2026-05-03T08:00:00\n---\nx")
+    write("june.md", "---\ndate: 2026-06-10\n---\nx")
+    write("2026-07-01.md", "A day's note.")
+    write("old.md", "---\ncreated_at: 2020-01-01\n---\nx")
+    write("undated.md", "x")
+
+    assert call("list", "--since", "May 2026").stdout == "2026-07-01.md\njune.md\nmay.md\n"
+    assert call("list", "--since", "May 2026", "--before", "1 July 2026").stdout == "june.md\nmay.md\n"
+    assert call("list", "--before", "2026").stdout == "old.md\n"
+    assert call("list", "--since", "last week", "--before", "today").stderr == "no memories\n"
+    assert "'never' is no date" in call("list", "--before", "never").stderr
+    assert call("list").stdout.splitlines()[-1] == "undated.md"
 
 
 def test_list_on_a_terminal_shows_more_than_the_path(on_terminal: OnTerminal, write: Write) -> None:

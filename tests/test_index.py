@@ -16,6 +16,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
 
 import pytest
@@ -71,10 +72,12 @@ def pairs(hits: Sequence[Hit]) -> Found:
     return [(hit.memory.path, hit.score) for hit in hits]
 
 
-def agrees(index: Index, query: str | Query, k: int = 10, *, past: bool = False) -> bool:
+def agrees(
+    index: Index, query: str | Query, k: int = 10, *, past: bool = False, language: str = "english", now: datetime = NOW
+) -> bool:
     """Whether index and reference give the same memories in the same order, up to scores nearer than tantivy rounds."""
-    found = index.search(query, k, past=past, now=NOW)
-    everything = rank(index.vault.memories(), query, 10**6, past=past, now=NOW)
+    found = index.search(query, k, past=past, now=now)
+    everything = rank(index.vault.memories(), query, 10**6, past=past, now=now, language=language)
     exact = {hit.memory.path: hit for hit in everything}
     assert len(found) == min(max(k, 0), len(everything))
     assert len({hit.memory.path for hit in found}) == len(found)
@@ -86,6 +89,8 @@ def agrees(index: Index, query: str | Query, k: int = 10, *, past: bool = False)
         assert own.fit / ROUNDING <= hit.fit <= own.fit * ROUNDING
     for hit, after in itertools.pairwise(found):
         assert (-hit.score, hit.memory.path) < (-after.score, after.memory.path) or not hit.score
+    if found and not found[0].score:  # nothing to rank by: newest first
+        assert [hit.memory for hit in found] == [hit.memory for hit in everything[: len(found)]]
     return True
 
 

@@ -1,5 +1,7 @@
 """The offline mind: it quotes what it recalls and learns by rule."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from tests.conftest import NOW
@@ -7,12 +9,12 @@ from vault_mind import Hit, prompt
 from vault_mind.extraction import SCHEMA, checked
 from vault_mind.journal import Exchange
 from vault_mind.memory import parse
-from vault_mind.offline import NOTHING, SHOWN, THANKS, Offline
+from vault_mind.offline import NEAREST, NOTHING, SHOWN, THANKS, Offline
 
 
-def reply(message: str, *hits: Hit) -> str:
+def reply(message: str, *hits: Hit, nearest: Sequence[Hit] = ()) -> str:
     """What it says to `message`."""
-    return "".join(Offline().reply(prompt.reply(message, hits, [], [], NOW)))
+    return "".join(Offline().reply(prompt.reply(message, hits, [], [], NOW, nearest)))
 
 
 def hit(path: str, text: str, score: float = 1.0) -> Hit:
@@ -28,6 +30,41 @@ def test_it_answers_by_quoting_what_was_recalled_with_the_path() -> None:
 
 def test_it_says_plainly_when_there_is_nothing() -> None:
     assert reply("Which tea?") == NOTHING
+
+
+NEAR = [hit(f"memories/{n}.md", f"\n# Tea {n}\nmore") for n in range(5)]
+
+
+@pytest.mark.parametrize("asked", ["Which tea?", "tea shop", "where do I buy tea", "Tell me about the tea shop."])
+def test_who_asks_for_what_is_not_there_is_shown_the_nearest(asked: str) -> None:
+    said = reply(asked, nearest=NEAR)
+
+    assert said.startswith(f"{NEAREST}\n\n> # Tea 0 — `memories/0.md`\n\n")
+    assert said.count("— `") == SHOWN
+    assert "more" not in said
+
+
+@pytest.mark.parametrize(
+    ("message", "expected"),
+    [("I live in Oslo.", THANKS), ("Good morning!", NOTHING), ("It was a long day.", NOTHING), ("", NOTHING)],
+)
+def test_who_asks_nothing_is_not_shown_near_misses(message: str, expected: str) -> None:
+    assert reply(message, nearest=NEAR) == expected
+
+
+def test_what_fits_goes_before_what_comes_near() -> None:
+    said = reply("tea", hit("tea.md", "Green tea."), nearest=NEAR)
+
+    assert said.startswith("From your memories:")
+    assert "memories/0.md" not in said
+
+
+def test_a_near_miss_is_a_line_however_long_or_empty_it_is() -> None:
+    said = reply("tea?", nearest=[hit("long.md", "word " * 500), hit("empty.md", "---\ntitle: Tea\n---\n")])
+
+    assert len(said) < 400
+    assert "…" in said
+    assert "> Tea — `empty.md`" in said
 
 
 def test_it_thanks_for_a_statement_that_it_knows_nothing_else_about() -> None:

@@ -148,3 +148,29 @@ def test_a_message_cannot_end_its_own_block() -> None:
 
     assert request.messages[0].text.count("</message>") == 1
     assert request.messages[0].text.count("</before>") == 1
+
+
+def test_where_nothing_fits_the_nearest_are_told_of_as_near_misses() -> None:
+    near = Hit(TEA, 1.0, 0.1)
+
+    asked = prompt.reply("Train?", [], [], [], NOW, [near])
+    pinned = prompt.reply("Train?", [], [TEA], [], NOW, [near])
+    recalled = prompt.reply("Tea?", [Hit(TEA, 1.0)], [], [], NOW, [near])
+
+    assert asked.messages[-1].text.startswith(
+        '<memories nothing_fits="true">\n<memory path="memories/tea.md" kind="preference" date="2026-05-03"'
+        ' nearest_miss="true">\n'
+    )
+    assert asked.messages[-1].text.endswith("\n\nTrain?")
+    assert (asked.recalled, asked.nearest) == ((), (near,))
+    assert "<memor" not in pinned.messages[-1].text
+    assert "nothing_fits" not in recalled.messages[-1].text
+
+
+def test_the_system_prompt_says_what_to_do_when_nothing_fits() -> None:
+    rules = prompt.system([])
+
+    assert 'nothing_fits="true"' in rules
+    assert "say that your memory holds nothing on it" in rules
+    assert "neither this talk" in rules  # "and his brother?" is answered by what was said before
+    assert "take no notice" in rules  # of a statement nothing was asked

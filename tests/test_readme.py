@@ -8,9 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import Run
+from tests.conftest import NOW, Run
 from vault_mind.cli import app
+from vault_mind.dates import period
 from vault_mind.repl import COMMANDS
+from vault_mind.stopwords import FUNCTION_WORDS
 
 ROOT = Path(__file__).parent.parent
 README = (ROOT / "README.md").read_text("utf-8")
@@ -23,9 +25,14 @@ CALLS = [
     (0, "remember The kettle whistles. --kind fact --tag kitchen --json"),
     (0, "remember -"),
     (0, "search coffee -k 5 --all --json"),
-    (0, "search coffee --paths"),
+    (0, "search coffee --paths --plain --pinned-first"),
+    (0, "search coffee --explain"),
     (0, "grep coffee -i -w -l"),
     (0, "grep coffee -F --json"),
+    (0, "grep -S -c -e coffee -e Biscuit"),
+    (0, "grep -U -o coffee"),
+    (0, "grep -v coffee -C 1 -B 2 -A 0"),
+    (0, "list --before 2027 --paths"),
     (0, "list --kind fact --tag family --source import:contacts --since 2026-01-01 --json"),
     (0, "list --paths"),
     (0, "show jonna --json"),
@@ -89,6 +96,65 @@ def test_the_calls_above_cover_every_option_of_the_readme() -> None:
 
         assert command in {call.split()[0] for _, call in CALLS}
         assert options <= called, f"{command}: {options - called} are shown and not run"
+
+
+QUERIES = re.findall(
+    r"^\| `(.+?)` \|", README[README.index("| in a query |") : README.index("A sign counts only")], re.MULTILINE
+)
+DATES = re.findall(r"`(.+?)`", README[README.index("`list --since`: ") :].split(". A question")[0])[1:]
+
+
+@pytest.mark.parametrize("query", QUERIES)
+def test_a_query_of_the_readme_finds_something_and_is_read_as_more_than_words(
+    query: str, sample: Path, run: Run
+) -> None:
+    ended = run("search", query, env={"VAULT_MIND_VAULT": str(sample)})
+
+    assert ended.exit_code == 0
+    assert ended.stdout
+    assert ended.stderr.startswith("read as: ")
+
+
+@pytest.mark.parametrize("words", ["hazlenuts", "-- -hazelnuts coffee", "\\-hazelnuts coffee", "-- --hazelnuts coffee"])
+def test_signs_and_slips_of_the_readme_are_read_as_it_says(words: str, sample: Path, run: Run) -> None:
+    *dashes, query = [words] if not words.startswith("-- ") else ["--", words.removeprefix("-- ")]
+
+    ended = run("search", "--paths", *dashes, query, env={"VAULT_MIND_VAULT": str(sample)})
+
+    assert ended.exit_code == 0
+    assert ("hazelnuts" in ended.stdout) is (not query.startswith("-h"))
+
+
+@pytest.mark.parametrize("date", DATES)
+def test_a_date_of_the_readme_is_one(date: str) -> None:
+    assert len(DATES) == 8
+    assert period(date, NOW)
+
+
+def test_every_language_that_the_readme_says_has_stopwords_has_them() -> None:
+    named = README[README.index("(in Catalan") + 4 :].partition(")")[0].replace("\n", " ").replace(" and ", ", ")
+
+    assert {name.lower() for name in named.split(", ")} == set(FUNCTION_WORDS) - {"porter", "dutch_porter"}
+
+
+def test_the_stopwords_and_stems_are_those_of_the_language_that_a_memory_names(sample: Path, run: Run) -> None:
+    text = "---\nlang: de\n---\nDie Katzen schlafen auf dem Ofen.\n"
+    (sample / "katzen.md").write_text(text, encoding="utf-8")
+
+    ended = run("search", "--paths", "wo schläft die Katze?", env={"VAULT_MIND_VAULT": str(sample)})
+
+    assert ended.stdout == "katzen.md\n"
+
+
+@pytest.mark.parametrize(
+    ("pattern", "found"), [(r"caf\pL", True), (r"caf\w", False), (r"\pN", True), (r"\d", False), (r"café\b", False)]
+)
+def test_in_a_regex_some_signs_know_ascii_only(pattern: str, found: bool, sample: Path, run: Run) -> None:
+    (sample / "odd.md").write_text("café ٣\n", encoding="utf-8")
+
+    ended = run("grep", pattern, env={"VAULT_MIND_VAULT": str(sample)})
+
+    assert ("odd.md:" in ended.stdout) is found
 
 
 def test_every_command_is_in_the_readme() -> None:

@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rich.text import Text
 
 from vault_mind import Hit, render
 from vault_mind.agent import Learned, Recalled
@@ -16,7 +15,9 @@ from vault_mind.config import Endpoint, load
 from vault_mind.doctor import Finding
 from vault_mind.extraction import Turned
 from vault_mind.memory import parse
+from vault_mind.ranking import FITS, Explanation
 from vault_mind.regex import Pattern
+from vault_mind.screen import Piece, text_of
 from vault_mind.stats import count
 from vault_mind.vault import Problem
 
@@ -82,10 +83,9 @@ def test_json_gives_moments_as_iso_and_values_by_their_fields() -> None:
     ]
 
 
-def plain(text: Text | None) -> str:
+def plain(shown: list[Piece]) -> str:
     """The words alone."""
-    assert isinstance(text, Text)
-    return text.plain
+    return text_of(shown)
 
 
 def test_a_hit_is_its_path_on_a_line_of_its_own_and_what_it_says() -> None:
@@ -119,10 +119,10 @@ def test_a_name_with_a_newline_stays_one_line_everywhere() -> None:
 def test_matching_lines_are_printed_as_path_line_text_with_the_match_marked() -> None:
     memory = parse("a\n.md", "no\none \x1b[31mtea[/] two\ttea\n")
 
-    text = render.grep_lines(memory, Pattern("tea").lines(memory.text))
+    shown = render.grep_lines(memory, Pattern("tea").lines(memory.text))
 
-    assert text.plain == "a^J.md:2:one ^[[31mtea[/] two\ttea\n"
-    assert [text.plain[s.start : s.end] for s in text.spans if s.style == "bold red"] == ["tea", "tea"]
+    assert plain(shown) == "a^J.md:2:one ^[[31mtea[/] two\ttea\n"
+    assert [text for text, style in shown if style == "bold red"] == ["tea", "tea"]
 
 
 @pytest.mark.parametrize(
@@ -137,21 +137,21 @@ def test_matching_lines_are_printed_as_path_line_text_with_the_match_marked() ->
     ],
 )
 def test_a_file_is_shown_as_it_is_with_its_controls_spelt_out(file: str, shown: str) -> None:
-    assert render.whole(parse("a.md", file)).plain == shown
+    assert plain(render.whole(parse("a.md", file))) == shown
 
 
 @pytest.mark.parametrize("newline", ["\n", "\r\n"])
 def test_of_a_file_the_frontmatter_alone_is_dimmed(newline: str) -> None:
-    text = render.whole(parse("a.md", newline.join(["---", "title: 't\x07'", "---", "", "tea", ""])))
+    shown = render.whole(parse("a.md", newline.join(["---", "title: 't\x07'", "---", "", "tea", ""])))
 
-    (span,) = text.spans
-    assert text.plain[span.start : span.end].strip() == "---\ntitle: 't^G'\n---"
+    (dimmed,) = (text for text, style in shown if style == "dim")
+    assert dimmed.strip() == "---\ntitle: 't^G'\n---"
 
 
 def test_what_was_learned_is_told_a_line_each() -> None:
     tea, key = parse("tea.md", "The user likes tea."), parse("key.md", "The key is here.")
 
-    assert render.learned(Learned()) is None
+    assert render.learned(Learned()) == []
     told = plain(render.learned(Learned((tea,), (key,), (Turned("I like\nit", "it is not yours"),))))
     assert told.splitlines() == [
         "learned: The user likes tea. (tea.md)",
@@ -164,7 +164,7 @@ def test_what_was_learned_is_told_a_line_each() -> None:
 
 
 def test_nothing_recalled_is_not_worth_a_line() -> None:
-    assert render.recalled(Recalled((), (), ())) is None
+    assert render.recalled(Recalled((), (), ())) == []
 
 
 def test_counts_are_a_line_each() -> None:
@@ -190,3 +190,32 @@ def test_settings_are_shown_with_their_origin_and_the_key_never_whole() -> None:
     assert re.search(r"^language +english +\(default, ", text, re.MULTILINE)
     assert "sk-secret" not in text
     assert "…6789" in text
+
+
+def test_a_hit_that_hardly_fits_is_marked_beside_those_that_do() -> None:
+    good, weak = Hit(parse("a.md", "tea"), 2.0, FITS), Hit(parse("b.md", "tea"), 1.0, FITS - 0.01)
+
+    assert plain(render.hits([good, weak])).count("hardly fits") == 1
+    assert "hardly fits" not in plain(render.hits([weak])) + plain(render.hits([good]))
+    assert render.fitting([good, weak]) == [good]
+    assert render.hit_data(weak)["fits"] is False
+
+
+def test_the_parts_of_a_score_stand_below_the_hit_on_a_line_each() -> None:
+    explained = Explanation((("word tea", 12.25), ("beside x\n\x1b.md", 0.5)))
+    hit = Hit(parse("a.md", "Tea."), 12.75)
+
+    shown = render.hits([hit], [explained])
+
+    assert plain(shown).endswith("    Tea.\n       12.25  word tea\n        0.50  beside x^J^[.md\n")
+    assert render.hit_data(hit, explained)["explain"] == [
+        {"part": "word tea", "score": 12.25},
+        {"part": "beside x\n\x1b.md", "score": 0.5},
+    ]
+
+
+def test_when_nothing_fits_the_nearest_are_named() -> None:
+    near = Hit(parse("memories/tea.md", "tea"), 1.0, 0.1)
+
+    assert plain(render.recalled(Recalled((), (), (), (near, near)))) == "nothing fits; nearest: tea, tea"
+    assert plain(render.recalled(Recalled((near,), (), (), (near,)))) == "recalled: tea"

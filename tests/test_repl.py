@@ -14,7 +14,9 @@ from rich.console import Console
 from tests.messages_api import Answer, MessagesApi, remembering
 from vault_mind import Session, Vault
 from vault_mind.model import Request, Schema
-from vault_mind.repl import COMMANDS, Chat, from_lines, newest
+from vault_mind.ranking import newest_first
+from vault_mind.repl import COMMANDS, Chat, from_lines
+from vault_mind.screen import Screen
 
 Opened = Callable[..., Session]
 Write = Callable[[str, str | bytes], Path]
@@ -32,9 +34,7 @@ class Talk:
 
     def __post_init__(self) -> None:
         self.out, self.err = io.StringIO(), io.StringIO()
-        self.chat = Chat(
-            self.session, self._console(self.out), self._console(self.err), self._confirm, interactive=True
-        )
+        self.chat = Chat(self.session, self._screen(self.out), self._screen(self.err), self._confirm, interactive=True)
 
     def __call__(self, *lines: str) -> str:
         """Say `lines`, as from a pipe; gives the data of this time."""
@@ -47,8 +47,8 @@ class Talk:
         """All that was said about it so far."""
         return self.err.getvalue()
 
-    def _console(self, file: io.StringIO) -> Console:
-        return Console(
+    def _screen(self, file: io.StringIO) -> Screen:
+        console = Console(
             file=file,
             markup=False,
             emoji=False,
@@ -58,6 +58,7 @@ class Talk:
             force_terminal=self.terminal,
             color_system="256" if self.terminal else None,
         )
+        return Screen(console=console)
 
     def _confirm(self, question: str) -> bool:
         self.asked.append(question)
@@ -439,4 +440,27 @@ def test_the_newest_comes_first_and_what_has_no_date_last(write: Write, vault: V
     write("c.md", "no date")
     write("d.md", "---\ncreated_at: 1900-01-01\n---\n")
 
-    assert [memory.path for memory in newest(vault.memories())] == ["a.md", "b.md", "d.md", "c.md"]
+    assert [memory.path for memory in sorted(vault.memories(), key=newest_first)] == ["a.md", "b.md", "d.md", "c.md"]
+
+
+def test_search_in_the_chat_says_how_it_read_and_when_nothing_fits(talk: Talk, write: Write) -> None:
+    for number in range(12):
+        write(f"{number}.md", f"---\nkind: fact\n---\nThe user has a cup number {number}.")
+
+    shown = talk("/search cup kind:fact")
+    assert "read as: words: cup; kind: fact" in talk.talk
+    assert "nothing really fits" not in talk.talk
+    assert shown.startswith("0.md\n")
+
+    assert talk("/search the train to Lisbon with a cup of rooibos in blue").count(".md\n") == 6
+    assert "nothing really fits; the nearest:" in talk.talk
+
+
+def test_when_nothing_fits_a_message_the_nearest_are_told_and_quoted(talk: Talk, write: Write) -> None:
+    for number in range(12):
+        write(f"{number}.md", f"The user has a cup number {number}.")
+
+    answer = talk("Is there a cup of rooibos in Grandma's blue cabinet?")
+
+    assert answer.startswith("I have nothing on that in memory. The nearest:\n\n> The user has a cup number")
+    assert re.search(r"^nothing fits; nearest: \d+, \d+, \d+$", talk.talk, re.MULTILINE)

@@ -1,7 +1,7 @@
 """The loop: recall, answer, learn. It prints nothing; the doors show what it gives."""
 
 import logging
-import secrets
+import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -15,10 +15,11 @@ from vault_mind.index import Index
 from vault_mind.journal import MOST_TRIES, Exchange, Journal, Waiting
 from vault_mind.memory import Memory
 from vault_mind.model import ModelClient
-from vault_mind.ranking import Hit
+from vault_mind.ranking import FITS, Hit
 from vault_mind.reconcile import twin
 from vault_mind.vault import Problem, Vault
 
+NEAREST = 3  # memories that do not fit a message and are kept as the nearest
 NEIGHBOURS = 20  # memories looked at for a duplicate; one that overlaps by the threshold ranks far above
 
 log = logging.getLogger(__name__)
@@ -26,11 +27,15 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Recalled:
-    """What bears on a message, best first, what is always there, and what the search found amiss."""
+    """What bears on a message, best first, what is always there, and what the search found amiss.
+
+    `nearest` are the best of those that share a word with the message and yet do not fit it.
+    """
 
     hits: tuple[Hit, ...]
     pinned: tuple[Memory, ...]
     news: tuple[Problem, ...]
+    nearest: tuple[Hit, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -70,7 +75,7 @@ class Agent:
         self._now = now
         self._news: list[Problem] = []
         self._history: list[tuple[str, str]] = []  # each question as it was sent, and its reply
-        self.chat = f"{now():%Y-%m-%d-%H%M%S}-{secrets.token_hex(2)}"
+        self.chat = f"{now():%Y-%m-%d-%H%M%S}-{os.urandom(2).hex()}"
 
     def ask(self, message: str) -> str:
         """The whole reply to `message`, learned from. Raises ModelError when there is none."""
@@ -84,7 +89,9 @@ class Agent:
         now = self._now()
         pinned = [memory for memory in self.index.pinned() if memory.current(now)]
         hits = self.index.ranked(message, self._settings.top_k, now=now)
-        return Recalled(tuple(hits), tuple(pinned), synced.news)
+        fitting = tuple(hit for hit in hits if hit.fit >= FITS)
+        nearest = tuple(hit for hit in hits if hit.fit < FITS)[:NEAREST]
+        return Recalled(fitting, tuple(pinned), synced.news, nearest)
 
     def answer(self, message: str, recalled: Recalled) -> Iterator[str]:
         """The reply, piece by piece. Raises ModelError, perhaps after some of it.
@@ -92,7 +99,8 @@ class Agent:
         The exchange joins the history of this chat when the reply is whole, or when the user stops
         it with something said.
         """
-        request = prompt.reply(message, recalled.hits, recalled.pinned, self._history, self._now())
+        nearest = () if recalled.hits else recalled.nearest
+        request = prompt.reply(message, recalled.hits, recalled.pinned, self._history, self._now(), nearest)
         asked, pieces = request.messages[-1].text, []
         try:
             for piece in self.mind.reply(request):

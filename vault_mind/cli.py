@@ -1,71 +1,67 @@
 """The commands: they call and print. Answers and data go to stdout, talk to stderr."""
 
 import errno
-import logging
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from datetime import datetime
+from itertools import zip_longest
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.text import Text
 from typer.core import TyperGroup
 
-from vault_mind import render, repl
+from vault_mind import dates, render
+from vault_mind.coercion import lighten
 from vault_mind.config import find_vault, user_file
-from vault_mind.doctor import examine
 from vault_mind.errors import EditorError, SettingsError, VaultMindError, WriteFailedError
-from vault_mind.memory import Memory, moment
-from vault_mind.query import parse
-from vault_mind.regex import Pattern
+from vault_mind.memory import Memory
+from vault_mind.query import Query, parse, plain, written_at
+from vault_mind.ranking import Hit, newest_first
+from vault_mind.screen import Piece, Screen, text_of
 from vault_mind.session import Session, open_session
-from vault_mind.stats import count
-from vault_mind.sync import Progress
 from vault_mind.vault import Vault
 
+if TYPE_CHECKING:
+    from vault_mind.index import Index
+    from vault_mind.sync import Progress
+
 NO_MATCH = 1
-
-
-def console(*, stderr: bool = False) -> Console:
-    """A console that prints text as it is, whole lines, with colours on a terminal that wants them."""
-    plain = bool(os.environ.get("NO_COLOR")) or os.environ.get("TERM") == "dumb"
-    # A width of 0, which some terminals give, would make Rich print nothing at all.
-    environment = {name: value for name, value in os.environ.items() if name != "COLUMNS" or value.strip("0")}
-    return Console(
-        stderr=stderr,
-        markup=False,
-        emoji=False,
-        highlight=False,
-        soft_wrap=not (stderr and sys.stderr.isatty()),  # talk may wrap at a terminal, data may not
-        color_system=None if plain else "auto",
-        force_terminal=False if plain else None,
-        _environ=environment,
-    )
 
 
 class Commands(TyperGroup):
     """The one place where our errors become a line on stderr and an exit code."""
 
-    def invoke(self, ctx: Any) -> Any:  # Typer keeps the context's class to itself
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # Typer keeps the context's class to itself
+        """Read the options before the command."""
+        lighten(self.get_params(ctx))
+        return super().parse_args(ctx, args)
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        """The command of that name."""
+        command = super().get_command(ctx, cmd_name)
+        lighten(command.get_params(ctx) if command else ())  # with the one for --help
+        return command
+
+    def invoke(self, ctx: Any) -> Any:
         """Run the command."""
         try:
             done = super().invoke(ctx)
             sys.stdout.flush()
         except VaultMindError as error:
-            console(stderr=True).print(f"vault-mind: {render.visible(str(error))}", style="red")
+            _say(f"vault-mind: {render.visible(str(error))}", "red")
             raise typer.Exit(error.exit_code) from error
         except OSError as error:
             if error.errno == errno.EPIPE:  # whoever reads us has seen enough; Typer ends it quietly
                 raise
             sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # what is left in the buffer cannot be written
-            console(stderr=True).print(f"vault-mind: {render.visible(str(error))}", style="red")
+            _say(f"vault-mind: {render.visible(str(error))}", "red")
             raise typer.Exit(VaultMindError.exit_code) from error
         return done
 
@@ -124,6 +120,8 @@ def main(
         if hasattr(stream, "reconfigure"):  # another encoding costs a character, never a traceback
             stream.reconfigure(errors=errors)
     if verbose:
+        import logging  # late: only who asks for it sees any of it
+
         logging.basicConfig(level=logging.DEBUG, format="%(name)s: %(message)s")
         for noisy in ("httpcore2", "httpx2", "anthropic", "markdown_it", "asyncio", "filelock"):
             logging.getLogger(noisy).setLevel(logging.INFO)
@@ -145,7 +143,7 @@ def init(
     if sample:
         _copy_sample(target)
     made = Vault.create(target)
-    console(stderr=True).print(f"a vault: {render.one_line(str(made.root))}")
+    _say(f"a vault: {render.one_line(str(made.root))}")
 
 
 @app.command(epilog='Example: vault-mind chat -m "What am I allergic to?"')
@@ -159,10 +157,12 @@ def chat(
     model: Annotated[str | None, typer.Option("--model", help="The model that answers.", show_default=False)] = None,
 ) -> None:
     """Talk; with input from a pipe, say each of its lines."""
+    from vault_mind import repl  # late: the other commands start faster without the chat
+
     session = _open(ctx, vault, offline=offline or None, model=model)
     _sync(session)
     interactive = not message and sys.stdin is not None and sys.stdin.isatty()
-    talk = repl.Chat(session, console(), console(stderr=True), _confirm, interactive=interactive)
+    talk = repl.Chat(session, Screen(), Screen(stderr=True), _confirm, interactive=interactive)
     if interactive:
         repl.at_terminal(talk)
     else:
@@ -190,34 +190,63 @@ def remember(
         _print_json({"new": new, **render.memory_data(memory)})
         return
     if not new:
-        console(stderr=True).print("known already:", style="dim")
-    repl.put(console(), render.memories([memory], long=False))
+        _say("known already:", "dim")
+    Screen().put(render.memories([memory], long=False))
 
 
-@app.command(epilog='Example: vault-mind search "how do I take my coffee"')
+@app.command(epilog="Example: vault-mind search 'coffee -milk kind:preference since:\"last month\"'")
 def search(
     ctx: typer.Context,
-    query: Annotated[list[str], typer.Argument(metavar="QUERY", help="Words or a question.")],
+    query: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="QUERY",
+            help='Words or a question. Also "a phrase", -without, +with, kind: tag: source: path: is: since: before:'
+            " and /regex/; quote it all for your shell.",
+        ),
+    ],
     vault: VaultOption = None,
     k: Annotated[int, typer.Option("-k", help="How many at most.", min=1)] = 10,
     everything: Annotated[bool, typer.Option("--all", help="Superseded and expired ones too.")] = False,
-    paths: Annotated[bool, typer.Option("--paths", help="Print paths only.")] = False,
+    words: Annotated[bool, typer.Option("--plain", help="Take QUERY as words and nothing else.")] = False,
+    pinned: Annotated[bool, typer.Option("--pinned-first", help="Pinned ones that fit come first.")] = False,
+    explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
+    paths: Annotated[bool, typer.Option("--paths", help="Print paths only, of what fits.")] = False,
     json: JsonFlag = False,
 ) -> None:
-    """Show the memories that best match QUERY; exit 1 when none does."""
-    session = _open(ctx, vault)
+    """Show the memories that best match QUERY; exit 1 when none really does."""
+    session, text, now = _open(ctx, vault), " ".join(query), _now()
+    asked = plain(text) if words else parse(text, now)
+    if how := asked.describe():
+        _say(f"read as: {render.one_line(how)}", "dim")
     _sync(session)
-    now = _now()
-    hits = session.index.ranked(parse(" ".join(query), now), k, past=everything, now=now)
+    hits = session.index.ranked(asked, k, past=everything, now=now)
+    if pinned:
+        hits = _pinned_first(session.index, asked, hits, k, past=everything, now=now)
+    fitting = render.fitting(hits)
+    if hits and not fitting:
+        _say(render.NOTHING_FITS if paths and not json else f"{render.NOTHING_FITS}; the nearest:", "dim")
+    explanations = session.index.explained(asked, hits, past=everything, now=now) if explain else []
     if json:
-        _print_json([render.hit_data(hit) for hit in hits])
+        _print_json([render.hit_data(hit, each) for hit, each in zip_longest(hits, explanations)])
     elif paths:
-        repl.put(console(), render.memories([hit.memory for hit in hits], long=False))
+        Screen().put(render.memories([hit.memory for hit in fitting], long=False))
     else:
-        repl.put(console(), render.hits(hits))
+        Screen().put(render.hits(hits, explanations))
     if not hits:
-        console(stderr=True).print("no memory matches", style="dim")
+        _say("no memory matches", "dim")
+    if not fitting:
         raise typer.Exit(NO_MATCH)
+
+
+def _pinned_first(index: "Index", asked: Query, hits: list[Hit], k: int, *, past: bool, now: datetime) -> list[Hit]:
+    """`hits`, with every pinned memory that fits before all others."""
+    if not (asked.ranks or asked.filters):
+        return hits
+    only = replace(asked, states=(*asked.states, "pinned"))
+    first = render.fitting(index.ranked(only, k, past=past, now=now))
+    paths = {hit.memory.path for hit in first}
+    return [*first, *(hit for hit in hits if hit.memory.path not in paths)][:k]
 
 
 @app.command(epilog="Example: vault-mind grep -i 'birthday|anniversary'")
@@ -262,7 +291,9 @@ def grep(
         raise typer.BadParameter("give it, or -e once or more", param_hint="PATTERN")
     if paths and counts:
         raise typer.BadParameter("it and -l are two answers; ask for one", param_hint="-c")
-    session, out = _open(ctx, vault), console()
+    from vault_mind.regex import Pattern  # late: only regex searches need it
+
+    session, out = _open(ctx, vault), Screen()
     compiled = Pattern(
         patterns or [pattern or ""],
         ignore_case=ignore_case,
@@ -290,28 +321,31 @@ def list_(
     kind: Annotated[str | None, typer.Option("--kind", help="Only this kind.", show_default=False)] = None,
     tag: Annotated[str | None, typer.Option("--tag", help="Only with this tag.", show_default=False)] = None,
     source: Annotated[str | None, typer.Option("--source", help="Only from there.", show_default=False)] = None,
-    since: Annotated[str | None, typer.Option("--since", help="Only from this date on.", show_default=False)] = None,
+    since: Annotated[
+        str | None, typer.Option("--since", help="Only from then on: 2026-05-01, last week, …", show_default=False)
+    ] = None,
+    before: Annotated[str | None, typer.Option("--before", help="Only before then.", show_default=False)] = None,
     paths: Annotated[bool, typer.Option("--paths", help="Print paths only, as into a pipe.")] = False,
     json: JsonFlag = False,
 ) -> None:
     """List memories, newest first; into a pipe, their paths only."""
     session = _open(ctx, vault)
-    start = _moment("--since", since) if since else None
+    start, end = _moment("--since", since), _moment("--before", before)
     _sync(session)
     found = [
         memory
-        for memory in repl.newest(session.index.memories())
+        for memory in sorted(session.index.memories(), key=newest_first)
         if kind in (None, memory.kind)
         and source in (None, memory.source)
         and (tag is None or tag.removeprefix("#").casefold() in (t.casefold() for t in memory.tags))
-        and (start is None or (memory.created_at is not None and memory.created_at >= start))
+        and _written(memory, start, end)
     ]
     if json:
         _print_json([render.memory_data(memory) for memory in found])
         return
-    repl.put(console(), render.memories(found, long=sys.stdout.isatty() and not paths))
+    Screen().put(render.memories(found, long=sys.stdout.isatty() and not paths))
     if not found:
-        console(stderr=True).print("no memories", style="dim")
+        _say("no memories", "dim")
 
 
 @app.command(epilog="Example: vault-mind show coffee")
@@ -319,11 +353,11 @@ def show(ctx: typer.Context, path: NameArgument, vault: VaultOption = None, json
     """Show a memory's file as it is."""
     memory = _named(_open(ctx, vault), path)
     for warning in memory.warnings:
-        console(stderr=True).print(f"warning: {render.one_line(warning)}", style="yellow")
+        _say(f"warning: {render.one_line(warning)}", "yellow")
     if json:
         _print_json(render.memory_data(memory))
     else:
-        repl.put(console(), render.whole(memory))
+        Screen().put(render.whole(memory))
 
 
 @app.command(epilog="Example: EDITOR=nano vault-mind edit coffee")
@@ -341,7 +375,7 @@ def edit(ctx: typer.Context, path: NameArgument, vault: VaultOption = None) -> N
     if ended:
         raise EditorError(editor, f"it ended with {ended}")
     for warning in session.vault.read(found).warnings:
-        console(stderr=True).print(f"warning: {render.one_line(found)}: {render.one_line(warning)}", style="yellow")
+        _say(f"warning: {render.one_line(found)}: {render.one_line(warning)}", "yellow")
 
 
 @app.command(epilog="Example: vault-mind forget coffee")
@@ -354,19 +388,20 @@ def forget(
     """Delete a memory; it asks first."""
     session = _open(ctx, vault)
     memory = _named(session, path)
-    err = console(stderr=True)
-    err.print(render.whole(memory), end="")
+    Screen(stderr=True).say(render.whole(memory), end="")
     if not yes and not _confirm(f"Forget {render.one_line(memory.path)}?"):
-        err.print("kept", style="dim")
+        _say("kept", "dim")
         raise typer.Exit(NO_MATCH)
     session.vault.forget(memory)
     _sync(session)
-    err.print(f"forgotten: {render.one_line(memory.path)}", style="dim")
+    _say(f"forgotten: {render.one_line(memory.path)}", "dim")
 
 
 @app.command(epilog="Example: vault-mind stats --json")
 def stats(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False) -> None:
     """Count what the vault holds."""
+    from vault_mind.stats import count  # late: only this command counts
+
     session = _open(ctx, vault)
     _sync(session)
     counted = count(session.index.memories(), _now())
@@ -375,21 +410,23 @@ def stats(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False)
         _print_json({**vars(counted), "vault": session.vault.root, "journal": waiting, "index_bytes": size})
         return
     extra = {"journal": f"{waiting} exchanges to learn from", "index": f"{size / 1_000_000:.1f} MB, disposable"}
-    repl.put(console(), render.stats(counted, {"vault": render.one_line(str(session.vault.root)), **extra}))
+    Screen().put(render.stats(counted, {"vault": render.one_line(str(session.vault.root)), **extra}))
 
 
 @app.command(epilog="Example: vault-mind doctor --json")
 def doctor(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False) -> None:
     """Say what is wrong or odd in the vault and what to do; exit 1 when there is something to fix."""
+    from vault_mind.doctor import examine  # late: only this command examines
+
     session = _open(ctx, vault)
     _sync(session, tell=False)
     found = examine(session.vault, session.index, session.journal)
     if json:
         _print_json(found)
     else:
-        repl.put(console(), render.findings(found))
+        Screen().put(render.findings(found))
     wrong = sum(not finding.remark for finding in found)
-    console(stderr=True).print(f"{wrong} to fix, {len(found) - wrong} to know", style="dim")
+    _say(f"{wrong} to fix, {len(found) - wrong} to know", "dim")
     if wrong:
         raise typer.Exit(NO_MATCH)
 
@@ -400,9 +437,7 @@ def rebuild(ctx: typer.Context, vault: VaultOption = None) -> None:
     session = _open(ctx, vault)
     with _progress() as progress:
         synced = session.index.rebuild(progress)
-    console(stderr=True).print(
-        f"indexed {synced.changed:,} files, {session.index.size() / 1_000_000:.1f} MB", style="dim"
-    )
+    _say(f"indexed {synced.changed:,} files, {session.index.size() / 1_000_000:.1f} MB", "dim")
 
 
 @app.command(epilog="Example: vault-mind config --json")
@@ -423,7 +458,7 @@ def config(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False
             "offline was asked for, or there is no key" if session.offline else "there is a key",
         ),
     }
-    repl.put(console(), render.config(session.config, session.endpoint, extra))
+    Screen().put(render.config(session.config, session.endpoint, extra))
 
 
 @app.command(epilog="Example: vault-mind version")
@@ -431,14 +466,18 @@ def version() -> None:
     """Print the version."""
     from importlib.metadata import version as installed_version  # late: it costs a tenth of a start
 
-    console().print(f"vault-mind {installed_version('vault-mind')}")
+    Screen().put([(f"vault-mind {installed_version('vault-mind')}\n", "")])
+
+
+def _say(text: str | list[Piece], style: str = "") -> None:
+    Screen(stderr=True).say(text, style)
 
 
 def _open(ctx: typer.Context, vault: Path | None, **flags: object) -> Session:
     session = open_session(vault or ctx.obj, os.environ, flags=flags)
     ctx.call_on_close(session.close)
     if session.made:
-        console(stderr=True).print(f"made a vault for you: {render.one_line(str(session.vault.root))}", style="dim")
+        _say(f"made a vault for you: {render.one_line(str(session.vault.root))}", "dim")
     return session
 
 
@@ -446,15 +485,14 @@ def _sync(session: Session, *, tell: bool = True) -> None:
     with _progress() as progress:
         synced = session.index.sync(progress)
     for problem in synced.news if tell else ():
-        console(stderr=True).print(render.problem(problem))
+        _say(render.problem(problem))
 
 
 @contextmanager
-def _progress() -> Iterator[Progress]:
+def _progress() -> Iterator["Progress"]:
     """A line on a terminal that says how far a long sync is."""
-    err = console(stderr=True)
-    with err.status("indexing") as status:
-        yield lambda done, of: status.update(f"indexing {done:,} of {of:,}")
+    with Screen(stderr=True).status("indexing") as tell:
+        yield lambda done, of: tell(f"indexing {done:,} of {of:,}")
 
 
 def _named(session: Session, name: str) -> Memory:
@@ -463,10 +501,10 @@ def _named(session: Session, name: str) -> Memory:
 
 def _confirm(question: str) -> bool:
     """Ask on stderr; anything but a yes is a no, and so is the end of the input."""
-    console(stderr=True).print(f"{question} [y/N] ", end="")
+    Screen(stderr=True).say(f"{question} [y/N] ", end="")
     answer = sys.stdin.readline() if sys.stdin is not None else ""
     if not answer.endswith("\n"):
-        console(stderr=True).print("")
+        _say("")
     return answer.strip().lower() in ("y", "yes")
 
 
@@ -482,33 +520,43 @@ def _copy_sample(target: Path) -> None:
 
 
 def _print_json(value: object, *, indent: int | None = 2) -> None:
-    out = console()
-    text = render.to_json(value, indent=indent, ascii_only="utf" not in out.encoding.lower())
-    repl.put(out, Text(f"{text}\n"))
+    out = Screen()
+    out.put([(render.to_json(value, indent=indent, ascii_only=out.ascii_only) + "\n", "")])
 
 
-def _json_lines(out: Console, data: Iterable[object]) -> Iterator[list[render.Piece]]:
-    ascii_only = "utf" not in out.encoding.lower()
+def _json_lines(out: Screen, data: Iterable[object]) -> Iterator[list[Piece]]:
+    ascii_only = out.ascii_only
     return ([(render.to_json(each, indent=None, ascii_only=ascii_only) + "\n", "")] for each in data)
 
 
-def _put_pieces(out: Console, shown: Iterable[Sequence[render.Piece]]) -> bool:
+def _put_pieces(out: Screen, shown: Iterable[list[Piece]]) -> bool:
     """Print each as it comes; whether there was any."""
     terminal, file, some = out.is_terminal, out.file, False
     for pieces in shown:
         some = True
         if terminal:
-            repl.put(out, Text.assemble(*pieces))
+            out.put(pieces)
         else:
-            file.write("".join(text for text, _ in pieces))
+            file.write(text_of(pieces))
     return some
 
 
-def _moment(name: str, text: str) -> datetime:
-    found = moment(text)
-    if found is None:
-        raise SettingsError(name, f"{text!r} is no date; write it as 2026-05-01", "flag")
-    return found
+def _moment(name: str, text: str | None) -> datetime | None:
+    """The first moment of what `text` means."""
+    if not text:
+        return None
+    span = dates.period(text, _now())
+    if span is None:
+        raise SettingsError(name, f"{text!r} is no date; write it as 2026-05-01, last week, 3 days ago", "flag")
+    return span[0]
+
+
+def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bool:
+    """Whether it was written from `start` on and before `end`."""
+    if start is None and end is None:
+        return True
+    at = written_at(memory)
+    return at is not None and (start is None or at >= start) and (end is None or at < end)
 
 
 def _now() -> datetime:

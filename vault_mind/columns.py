@@ -7,22 +7,29 @@ from array import array
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
+from zlib import crc32
 
 from vault_mind.rows import ABSENT, EXPIRING, SUPERSEDED
 
 _TYPES = {"state": "B", "spot": "I", "order": "I", "starts": "Q", "owners": "I"}
+_CHECK = 4  # bytes of a checksum, which stands behind each array
+
+
+class ColumnsError(Exception):
+    """An array is not as it was packed."""
 
 
 class Columns:
-    """The arrays; those not asked for are not unpacked.
+    """The arrays as `packed` gave them, or new; those not asked for are not unpacked.
 
     `state` says of each number whether the memory is current. `order` holds the numbers of each chat
     next to each other, in time, with two zeros between chats; `spot` says where in it a number stands.
     `starts` are where texts begin in the pack, ascending, and `owners` whose they are (0: nobody's any more).
+    Raises ColumnsError for what was not packed so.
     """
 
     def __init__(self, packed: Mapping[str, bytes] | None = None) -> None:
-        self._packed = dict(packed or {})
+        self._packed = None if packed is None else {name: _sound(packed.get(name)) for name in _TYPES}
         self._arrays: dict[str, array[int]] = {}
         self.dirty: set[str] = set()
 
@@ -31,7 +38,8 @@ class Columns:
         found = self._arrays.get(name)
         if found is None:
             found = array(_TYPES[name])
-            found.frombytes(self._packed.get(name, b""))
+            if self._packed:
+                found.frombytes(self._packed[name])
             if name == "order" and not found:
                 found.extend((0, 0))
             self._arrays[name] = found
@@ -90,9 +98,10 @@ class Columns:
             self.dirty.add("owners")
 
     def packed(self) -> Iterator[tuple[str, bytes]]:
-        """The arrays that were changed, as bytes."""
-        for name in sorted(self.dirty):
-            yield name, self[name].tobytes()
+        """The arrays that were changed, as bytes; of new columns all."""
+        for name in sorted(_TYPES if self._packed is None else self.dirty):
+            data = self[name].tobytes()
+            yield name, data + _check(data)
         self.dirty.clear()
 
     def _set(self, name: str, number: int, value: int, empty: int) -> None:
@@ -101,3 +110,13 @@ class Columns:
             column.extend([empty] * (number + 1 - len(column)))
         column[number] = value
         self.dirty.add(name)
+
+
+def _sound(packed: object) -> bytes:
+    if not isinstance(packed, bytes) or _check(packed[:-_CHECK]) != packed[-_CHECK:]:
+        raise ColumnsError("an array is damaged")
+    return packed[:-_CHECK]
+
+
+def _check(data: bytes) -> bytes:
+    return crc32(data).to_bytes(_CHECK, "little")

@@ -5,22 +5,29 @@ vocabulary of the vault itself says what is a word.
 """
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 PART = 4  # letters of a part; shorter ones stand in too many words that mean something else
 REST = 3  # letters beside it; less is an ending
 LINKS = ("", "s", "es", "n", "en", "er", "e")  # what Germanic compounds are joined with
 
 
-def kin(term: str, vocabulary: Sequence[str], backwards: Sequence[str]) -> list[str]:
+def kin(
+    term: str,
+    vocabulary: Sequence[str],
+    backwards: Sequence[str],
+    frequency: Callable[[str], int] = lambda _: 1,
+) -> list[str]:
     """The terms that begin or end with `term`, and the pairs of terms that it is made of.
 
     `vocabulary` is sorted; `backwards` are the same terms, each reversed, sorted: see `reversed_terms`.
+    A term of theirs whose `frequency` is 0 counts as not there: the last memory with it is gone.
     """
     if len(term) < PART or not term.isalpha():
         return []
     longer = [*_beginning(term, vocabulary), *(found[::-1] for found in _beginning(term[::-1], backwards))]
-    return list(dict.fromkeys([*longer, *_halves(term, vocabulary)]))
+    halves = _halves(term, lambda part: _holds(vocabulary, part) and frequency(part) > 0)
+    return list(dict.fromkeys([*filter(frequency, longer), *halves]))
 
 
 def reversed_terms(vocabulary: Iterable[str]) -> list[str]:
@@ -37,12 +44,12 @@ def _beginning(start: str, words: Sequence[str]) -> Iterator[str]:
             yield word
 
 
-def _halves(term: str, vocabulary: Sequence[str]) -> Iterator[str]:
+def _halves(term: str, is_word: Callable[[str], bool]) -> Iterator[str]:
     for cut in range(PART, len(term) - PART + 1):
         first, second = term[:cut], term[cut:]
-        if _holds(vocabulary, second):
+        if is_word(second):
             stripped = (first.removesuffix(link) for link in LINKS if first.endswith(link))
-            if known := next((one for one in stripped if len(one) >= PART and _holds(vocabulary, one)), None):
+            if known := next((one for one in stripped if len(one) >= PART and is_word(one)), None):
                 yield from (known, second)
 
 

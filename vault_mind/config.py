@@ -1,7 +1,6 @@
 """The settings, where each came from, and the folders that belong to a vault."""
 
 import os
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
@@ -32,6 +31,7 @@ class Settings:
     language: str = "english"
     ignore: tuple[str, ...] = ()
     offline: bool = False
+    embedding_model: str = "none"
 
 
 # A vault may come from somebody else: its file says how to search it, never whom to talk to.
@@ -48,6 +48,7 @@ _MEANINGS = {
     "language": "whose stemming and stopwords search uses (a Snowball name)",
     "ignore": "files not read, as in .gitignore",
     "offline": "never talk to a model",
+    "embedding_model": "the model that gives vectors for search by meaning, or none",
 }
 
 
@@ -172,7 +173,7 @@ def _file(path: Path, only: tuple[str, ...] | None = None) -> dict[str, object]:
     if not path.exists():
         return {}
     try:
-        values = tomllib.loads(read_regular(path)[0].decode("utf-8-sig"))
+        values = _parsed(read_regular(path)[0].decode("utf-8-sig"))
     except UnreadableError as error:
         raise SettingsError("file", f"it cannot be read: {error.why}", str(path)) from error
     except (ValueError, RecursionError) as error:  # what tomllib raises, its own and what it lets pass
@@ -181,6 +182,14 @@ def _file(path: Path, only: tuple[str, ...] | None = None) -> dict[str, object]:
         if only is not None and name not in only and name in _MEANINGS:
             raise SettingsError(name, f"a vault's file may not set it; put it into {user_file()}", str(path))
     return values
+
+
+def _parsed(text: str) -> dict[str, object]:
+    if all(not line or (line.startswith("#") and line.isprintable()) for line in text.split("\n")):
+        return {}  # what `init` writes sets nothing
+    import tomllib  # late: most vaults and users set nothing, and it compiles many patterns
+
+    return tomllib.loads(text)
 
 
 def _sound(name: str, value: object, origin: str) -> object:

@@ -4,23 +4,23 @@ YAML is known here and nowhere else. Every scalar is read as the text that was t
 `0644` and `2026-02-30` stay what they are.
 """
 
+from __future__ import annotations
+
 import json
 import re
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-import yaml
-from frontmatter.default_handlers import BaseHandler
+if TYPE_CHECKING:  # yaml and python-frontmatter are imported late: nearly no memory needs them to be read
+    import yaml
+    from frontmatter.default_handlers import BaseHandler
 
 Value: TypeAlias = str | list["Value"] | dict[str, "Value"]
 Written: TypeAlias = str | Sequence[str]
 
 NAMED = 5  # keys given twice that are named one by one
 DEEPEST = 32  # levels of nesting in a frontmatter; Obsidian shows one
-
-_FENCES = BaseHandler(re.compile(r"^---[ \t]*\r?$", re.MULTILINE))
-_RESOLVER: Any = yaml.SafeLoader("")  # says what type a plain scalar would be taken for
-_LOADER = getattr(yaml, "CBaseLoader", yaml.BaseLoader)  # libyaml where PyYAML was built with it
 
 DATES = ("created_at", "updated_at", "expires_at", "superseded_at")
 
@@ -43,10 +43,16 @@ class FrontmatterError(Exception):
 def split(text: str) -> tuple[str | None, str]:
     """The lines between the fences (None: there are no two), and what follows the closing fence's line."""
     bare = text.removeprefix("\ufeff")
-    if not bare.startswith("---") or not _FENCES.detect(bare):
+    if not bare.startswith("---"):
+        return None, bare
+    if bare.startswith("---\n"):  # as nearly all are; the first line that begins like a fence is one, or we look closer
+        end = bare.find("\n---", 3)
+        if end >= 0 and bare[end + 4 : end + 5] == "\n":
+            return bare[4 : end + 1], bare[end + 5 :]
+    if not _fences().detect(bare):
         return None, bare
     try:
-        block, content = _FENCES.split(bare)
+        block, content = _fences().split(bare)
     except ValueError:  # no closing fence
         return None, bare
     return block.removeprefix("\n"), content.removeprefix("\n")
@@ -61,6 +67,8 @@ def load(block: str) -> tuple[dict[str, Value] | None, list[str]]:
     fast = _loaded_fast(block)
     if fast is not None:
         return fast, []
+    import yaml  # late, as above
+
     try:
         loaded, repeated = _loaded_whole(block)
     except (yaml.YAMLError, ValueError) as error:  # ValueError: half a surrogate pair
@@ -90,6 +98,8 @@ def with_key(text: str, key: str, value: Written | None) -> str:
         if text.lstrip("\ufeff").startswith("---"):
             raise FrontmatterError("it opens with a rule that no frontmatter follows")
         return f"{mark}---{newline}{added}---{newline}{text.removeprefix(mark)}" if added else text
+    import yaml  # late, as above
+
     start = text.index("\n") + 1
     try:
         root = yaml.compose(block, Loader=yaml.BaseLoader)  # the slow loader: its marks count characters
@@ -106,6 +116,21 @@ def with_key(text: str, key: str, value: Written | None) -> str:
         indent = " " * root.start_mark.column
         return text[: start + len(block)] + (indent + added if added else "") + text[start + len(block) :]
     return text[:start] + _with_value(block, pairs[0], key, value) + text[start + len(block) :]
+
+
+@cache
+def _fences() -> BaseHandler:
+    from frontmatter.default_handlers import BaseHandler  # late, as above
+
+    return BaseHandler(re.compile(r"^---[ \t]*\r?$", re.MULTILINE))
+
+
+@cache
+def _resolver() -> Any:
+    """Says what type a plain scalar would be taken for."""
+    import yaml  # late, as above
+
+    return yaml.SafeLoader("")
 
 
 def _loaded_fast(block: str) -> dict[str, Value] | None:
@@ -129,11 +154,14 @@ def _loaded_fast(block: str) -> dict[str, Value] | None:
 
 def _loaded_whole(block: str) -> tuple[Value, list[tuple[str, int]]]:
     """By YAML's events, without recursion: no alias can swell it and no depth can end the stack."""
+    import yaml  # late, as above
+
     root: list[Value] = []
     stack: list[list[Value] | dict[str, Value]] = [root]
     waiting: list[str | None] = [None]  # beside each container, the key whose value comes next
     repeated: list[tuple[str, int]] = []
-    for event in yaml.parse(block, Loader=_LOADER):
+    # libyaml where PyYAML was built with it
+    for event in yaml.parse(block, Loader=getattr(yaml, "CBaseLoader", yaml.BaseLoader)):
         if isinstance(event, yaml.AliasEvent):
             raise FrontmatterError(_at(event, "aliases (*name) are not read"))
         if isinstance(event, yaml.CollectionEndEvent):
@@ -161,6 +189,8 @@ def _loaded_whole(block: str) -> tuple[Value, list[tuple[str, int]]]:
 
 
 def _begun(event: yaml.NodeEvent) -> Value:
+    import yaml  # late, as above
+
     if isinstance(event, yaml.ScalarEvent):
         return str(event.value)
     return {} if isinstance(event, yaml.MappingStartEvent) else []
@@ -197,10 +227,14 @@ def _scalar(text: str, *, quoted: bool = False) -> str:
 
 
 def _resolved(text: str) -> str:
-    return str(_RESOLVER.resolve(yaml.ScalarNode, text, (True, False)))
+    import yaml  # late, as above
+
+    return str(_resolver().resolve(yaml.ScalarNode, text, (True, False)))
 
 
 def _with_value(block: str, pair: tuple[yaml.Node, yaml.Node], key: str, value: Written | None) -> str:
+    import yaml  # late, as above
+
     name, node = pair
     first = block.rfind("\n", 0, name.start_mark.index) + 1
     colon, begin, end = name.end_mark.index, node.start_mark.index, _end(block, node)
@@ -233,6 +267,8 @@ def _commented(block: str, start: int, node: yaml.Node) -> bool:
 
 
 def _scalars(node: yaml.Node) -> list[yaml.Node]:
+    import yaml  # late, as above
+
     if isinstance(node, yaml.ScalarNode):
         return [node]
     inner = node.value if isinstance(node, yaml.SequenceNode) else [part for pair in node.value for part in pair]
@@ -241,6 +277,8 @@ def _scalars(node: yaml.Node) -> list[yaml.Node]:
 
 def _stacked_items(block: str, node: yaml.SequenceNode, wanted: Sequence[str]) -> str:
     """The items of a `- item` list anew, those that stay as they were written."""
+    import yaml  # late, as above
+
     if not all(isinstance(item, yaml.ScalarNode) and item.style not in ("|", ">") for item in node.value):
         raise FrontmatterError("its list holds more than words")
     indent = " " * node.start_mark.column
@@ -251,6 +289,8 @@ def _stacked_items(block: str, node: yaml.SequenceNode, wanted: Sequence[str]) -
 
 
 def _end(block: str, node: yaml.Node) -> int:
+    import yaml  # late, as above
+
     # The end mark of a block list, mapping or scalar stands below it, past comments and blank lines.
     if isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         last = node.value[-1]

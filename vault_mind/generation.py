@@ -9,12 +9,12 @@ from typing import Any, NamedTuple
 
 import tantivy
 
-from vault_mind.columns import Columns
+from vault_mind.columns import Columns, ColumnsError
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import private_folder
 from vault_mind.pack import Pack, PackError
 
-SCHEMA = 6  # raise it whenever analysis or the tables change: the index is then made anew
+SCHEMA = 7  # raise it whenever analysis or the tables change: the index is then made anew
 
 _TABLES = f"""
 CREATE TABLE files (
@@ -68,7 +68,7 @@ class Guard:
             raise DamagedError(str(error)) from error
 
 
-_ENGINES = (sqlite3.Error, ValueError, OSError, StopIteration, OverflowError, IndexError, PackError)
+_ENGINES = (sqlite3.Error, ValueError, OSError, StopIteration, OverflowError, IndexError, PackError, ColumnsError)
 GUARD = Guard()
 
 
@@ -103,12 +103,16 @@ class Generation:
             self.languages: Sequence[str] | None = None
             self.by_length: dict[str, dict[int, list[str]]] = {}
             self.vocabulary: dict[str, Sequence[str]] = {}
-            self.__dict__.pop("columns", None)
+            self.forget_columns()
 
     @cached_property
     def columns(self) -> Columns:
         """The arrays as they were last committed."""
         return Columns(dict(self.db.execute("SELECT name, data FROM columns")))
+
+    def forget_columns(self) -> None:
+        """Read the arrays again when they are next asked for: what was done to them was not committed."""
+        self.__dict__.pop("columns", None)
 
     def close(self) -> None:
         """Let go of the files."""
@@ -129,6 +133,7 @@ def make(folder: Path, language: str) -> None:
         db.executescript(_TABLES)
         with db:
             db.execute("INSERT INTO totals VALUES (0, 0, 0, 0, 0, ?)", (language,))
+            db.executemany("INSERT INTO columns VALUES (?, ?)", Columns().packed())
 
 
 def _check(db: sqlite3.Connection, language: str) -> None:

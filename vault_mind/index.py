@@ -78,30 +78,16 @@ class Index:
 
         Raises EmbeddingError and SettingsError; what was made until then, or until `stop`, stays.
         """
-        if self.meaning is None:
+        meaning = self.meaning
+        if meaning is None:
             return 0
         self.sync()
-        fresh = self._postings.without_meaning()
-        made = 0
-        for start in range(0, len(fresh), BATCH):
-            texts = {n: embedded_text(m) for n, m in self._postings.numbered(fresh[start : start + BATCH]).items()}
-            self._postings.note_meanings({number: key for number, (key, _) in texts.items()})
-        keys = [bytes(key) for (key,) in self._postings.rows("SELECT DISTINCT key FROM meanings")]
-        missing = self.meaning.missing(keys)
-        for start in range(0, len(missing), BATCH):
-            numbers = self._postings.meant(missing[start : start + BATCH])
-            held = self._postings.numbered(list(numbers))
-            made += self.meaning.embed(dict(map(embedded_text, held.values())), progress, stop)
-        if not self.meaning.missing(keys):
-            self.meaning.tidy(keys)
-        return made
+        return self._mended(lambda: self._embedded(meaning, progress, stop))
 
     def waiting(self) -> int:
         """How many memories have no vector yet; 0 without `meaning`."""
-        if self.meaning is None:
-            return 0
-        noted = [bytes(key) for (key,) in self._postings.rows("SELECT key FROM meanings")]
-        return len(self._postings.without_meaning()) + len(self.meaning.missing(noted))
+        meaning = self.meaning
+        return self._mended(lambda: self._unembedded(meaning)) if meaning else 0
 
     def grep(self, pattern: Pattern) -> Iterator[tuple[Memory, list[Line]]]:
         """Sync, then every memory with lines that match `pattern`, by path."""
@@ -164,6 +150,30 @@ class Index:
             except DamagedError as error:  # somebody else deletes it, or the disk is full
                 why = str(error)
         raise WriteFailedError(str(self.folder), f"the index cannot be made: {why}")
+
+    def _embedded(self, meaning: Meaning, progress: Progress | None, stop: threading.Event | None) -> int:
+        fresh = self._postings.without_meaning()
+        for start in range(0, len(fresh), BATCH):
+            held = self._postings.numbered(fresh[start : start + BATCH])
+            self._postings.note_meanings(
+                {number: (memory, embedded_text(memory)[0]) for number, memory in held.items()}
+            )
+        keys = [bytes(key) for (key,) in self._postings.rows("SELECT DISTINCT key FROM meanings")]
+        missing = meaning.missing(keys)
+        made = 0
+        for start in range(0, len(missing), BATCH):
+            numbers = self._postings.meant(missing[start : start + BATCH])
+            held = self._postings.numbered(list(numbers))
+            made += meaning.embed(dict(map(embedded_text, held.values())), progress, stop)
+        if meaning.missing(keys):  # stopped, or a text that the model cannot take: what others made is still of use
+            meaning.forget(keys)
+        else:
+            meaning.tidy(keys)
+        return made
+
+    def _unembedded(self, meaning: Meaning) -> int:
+        noted = [bytes(key) for (key,) in self._postings.rows("SELECT key FROM meanings")]
+        return len(self._postings.without_meaning()) + len(meaning.missing(noted))
 
     def _candidates(self, pattern: Pattern) -> list[Memory]:
         """The memories that may match, by path."""

@@ -42,10 +42,12 @@ class Meaning:
         """How near the texts of `keys`, and the nearest of all, are to `question`; nothing when that cannot be told."""
         try:
             asked = self._opened().embed([question], query=True)[0]
-            return {**dict(self.vectors.nearest(asked, NEAREST)), **self.vectors.scores(asked, keys)}
+            found = {**dict(self.vectors.nearest(asked, NEAREST)), **self.vectors.scores(asked, keys)}
         except (EmbeddingError, SettingsError) as error:
             self._failed(error)
             return {}
+        self.trouble = None
+        return found
 
     def missing(self, keys: Iterable[bytes]) -> list[bytes]:
         """Those of `keys` that have not been embedded."""

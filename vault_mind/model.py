@@ -34,6 +34,7 @@ class Request:
     messages: tuple[Message, ...]
     said: str
     recalled: tuple[Hit, ...] = ()
+    nearest: tuple[Hit, ...] = ()  # what comes nearest, where nothing fits
 
 
 class ModelClient(Protocol):

@@ -7,6 +7,7 @@ noted in SQLite before all; so a crash in between only means that those files ar
 """
 
 import json
+import re
 import secrets
 import shutil
 import tempfile
@@ -25,12 +26,13 @@ from vault_mind.files import locked, private_folder
 from vault_mind.generation import GUARD, DamagedError, Generation, Totals, make
 from vault_mind.memory import Memory
 from vault_mind.ranking import idf
-from vault_mind.rows import ABSENT, Row
+from vault_mind.rows import ABSENT, Row, digest
 
 HEAP = 50_000_000  # bytes that tantivy may use while writing
 PATIENCE = 2.0  # seconds that a reader waits for another process between its two commits
 DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on all are written again
-DEAD_OF_MANY, MANY = 0.25, 2_000  # the same share where that takes long
+FAR = 0.1  # by which share the average length may be off because of the dead, likewise
+DEAD_OF_MANY, FAR_OF_MANY, MANY = 0.25, 0.25, 2_000  # the same shares where that takes long
 WASTE = 1 << 20  # bytes of dead texts that do not matter
 
 _INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -44,6 +46,10 @@ _FORGET_FOLDER = "DELETE FROM folders WHERE path = ?"
 _BACKWARDS = "\n"  # no term begins with it
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
 _WITHOUT_MEANING = "SELECT id FROM files WHERE id NOT IN (SELECT id FROM meanings) LIMIT ?"
+_OUTWARD = "SELECT l.source, f.id FROM links l JOIN files f ON f.stem = l.target WHERE l.source IN ({})"
+_INWARD = "SELECT f.id, l.source FROM files f JOIN links l ON l.target = f.stem WHERE f.id IN ({})"
+_PATHS = "SELECT id, path FROM files WHERE id IN ({})"
+_NOTE_MEANING = "INSERT OR REPLACE INTO meanings SELECT id, ? FROM files WHERE id = ? AND hash = ?"
 _READ_MANY = "SELECT id, path, fault, start, size FROM files WHERE id IN ({})"
 _READ = "SELECT path, fault, start, size FROM files WHERE id = ?"
 
@@ -172,8 +178,9 @@ class Postings:
             query = _query(opened, weights, needed, among)
             found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
             numbers = opened.searcher.fast_field_values("id", [address for _, address in found]) if found else []
-            hits = list(zip(map(int, numbers), (value for value, _ in found), strict=True))
-            return Proposal(hits, len(hits) < limit)
+            known = len(opened.columns["state"])  # another process may have committed postings, and not yet their rows
+            hits = [(int(number), value) for number, (value, _) in zip(numbers, found, strict=True) if number < known]
+            return Proposal(hits, len(found) < limit)
 
     def frequency(self, term: str) -> int:
         """How many memories hold `term`."""
@@ -222,15 +229,15 @@ class Postings:
     def linked(self, numbers: Sequence[int]) -> dict[int, list[int]]:
         """Of each of `numbers` those that it links to and those that link to it."""
         found: dict[int, list[int]] = {}
-        if not self.totals.links or not numbers:
-            return found
-        marks = ",".join("?" * len(numbers))
-        outward = f"SELECT l.source, f.id FROM links l JOIN files f ON f.stem = l.target WHERE l.source IN ({marks})"  # noqa: S608
-        inward = f"SELECT f.id, l.source FROM files f JOIN links l ON l.target = f.stem WHERE f.id IN ({marks})"  # noqa: S608
-        for statement in (outward, inward):  # question marks only
-            for number, other in self.rows(statement, numbers):
-                found.setdefault(number, []).append(other)
+        for part in _parts(numbers) if self.totals.links else ():
+            for statement in (_OUTWARD, _INWARD):
+                for number, other in self.rows(_marked(statement, part), part):
+                    found.setdefault(number, []).append(other)
         return found
+
+    def paths(self, numbers: Sequence[int]) -> dict[int, str]:
+        """The paths of those numbers; those that are gone by now are left out."""
+        return {number: path for part in _parts(numbers) for number, path in self.rows(_marked(_PATHS, part), part)}
 
     def known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
         """Of each of `paths` that is indexed its number and the hash of what was read."""
@@ -246,10 +253,10 @@ class Postings:
         """The numbers of memories for which no key of their meaning is noted, at most `limit`; below 0: all."""
         return [number for (number,) in self.rows(_WITHOUT_MEANING, (limit,))]
 
-    def note_meanings(self, keys: Mapping[int, bytes]) -> None:
-        """Note the keys of meanings by number."""
+    def note_meanings(self, keys: Mapping[int, tuple[Memory, bytes]]) -> None:
+        """Note the keys of meanings by number, beside the memory as it was read; one that was changed since is not."""
         with GUARD, self._open().db as db:
-            db.executemany("INSERT OR REPLACE INTO meanings VALUES (?, ?)", list(keys.items()))
+            db.executemany(_NOTE_MEANING, [(key, number, digest(memory)) for number, (memory, key) in keys.items()])
 
     def meanings(self, numbers: Sequence[int]) -> dict[int, bytes]:
         """Of each of `numbers` the key of its meaning, where it is noted."""
@@ -276,12 +283,16 @@ class Postings:
                     db.executemany("INSERT OR IGNORE INTO pending VALUES (?)", [(number,) for number in numbers])
                 starts = opened.pack.append(row.text for _, row in new)
                 _write(opened.index, numbers, ((number, row.terms) for number, row in new))
-            with opened.db as db:
-                db.execute("BEGIN IMMEDIATE")
-                db.executemany(_FORGET_FOLDER, [(folder,) for folder, packed in listings.items() if packed is None])
-                db.executemany(_NOTE_FOLDER, [pair for pair in listings.items() if pair[1] is not None])
-                if numbers:
-                    _replace_rows(opened, new, starts, gone)
+            try:
+                with opened.db as db:
+                    db.execute("BEGIN IMMEDIATE")
+                    db.executemany(_FORGET_FOLDER, [(folder,) for folder, packed in listings.items() if packed is None])
+                    db.executemany(_NOTE_FOLDER, [pair for pair in listings.items() if pair[1] is not None])
+                    if numbers:
+                        _replace_rows(opened, new, starts, gone)
+            except BaseException:  # Ctrl-C among them: the arrays must not be ahead of the rows
+                opened.forget_columns()
+                raise
             if numbers:
                 opened.reload()
 
@@ -289,8 +300,7 @@ class Postings:
         """Write all postings again when too many belong to nobody any more; `analysed` gives a memory's terms."""
         with GUARD:
             opened = self._open()
-            memories, dead = opened.totals.memories, opened.totals.dead
-            if dead <= memories * (DEAD if memories <= MANY else DEAD_OF_MANY):
+            if not _needs_sweep(opened, analysed):
                 return
             rows = opened.db.execute("SELECT id, path, fault, start, size FROM files ORDER BY path")
             text = opened.pack.text
@@ -448,6 +458,32 @@ def _write(index: tantivy.Index, gone: Iterable[int] | None, new: Iterable[tuple
         writer.wait_merging_threads()
     finally:
         del writer  # with its lock, which a traceback would keep alive
+
+
+def _needs_sweep(opened: Generation, analysed: Callable[[Memory], Sequence[str]]) -> bool:
+    """Whether so many are dead, or such long ones, that scores are off."""
+    memories, dead = opened.totals.memories, opened.totals.dead
+    most, far = (DEAD, FAR) if memories <= MANY else (DEAD_OF_MANY, FAR_OF_MANY)
+    if not dead or dead > memories * most:
+        return dead > 0
+    average = opened.totals.terms / memories
+    return abs((_average(opened, analysed) or average) - average) > average * far
+
+
+def _average(opened: Generation, analysed: Callable[[Memory], Sequence[str]]) -> float | None:
+    """The average length of a memory by tantivy's own account, in which the dead count as well."""
+    row = opened.db.execute("SELECT id, path, fault, start, size FROM files WHERE length LIMIT 1").fetchone()
+    if not row:
+        return None
+    number, path, fault, start, size = row
+    term = analysed(Memory(path, opened.pack.text(start, size), fault))[0]
+    query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
+    alone = tantivy.Query.boolean_query(
+        [(_MUST, query), (_MUST, tantivy.Query.term_query(opened.schema, "id", number))]
+    )
+    _, address = opened.searcher.search(alone, 1).hits[0]
+    told = re.search(r'"value": ([\d.e+]+),\s+"description": "avgdl', query.explain(opened.searcher, address).to_json())
+    return float(told[1]) if told else None
 
 
 def _dead(opened: Generation) -> int:

@@ -25,6 +25,10 @@ from.
 - Use what helps, leave the rest, and do not recite it. When it matters where a fact comes from, name the path.
 - The newest date wins where two memories disagree. When nothing there answers a question about the user, say that you \
 do not know it yet; never invent it.
+- With nothing_fits="true" the search found no memory that bears on this message, and the block holds only the nearest \
+misses. If something is asked that only memory could tell, and neither this talk nor what is always true of the user \
+tells it, say that your memory holds nothing on it rather than stretch a near miss; name the path of one when it may \
+be what was meant. If nothing of the kind is asked, take no notice of the block.
 
 What the user tells you is saved by the program after your reply, on its own. You cannot save, change or forget \
 anything yourself, so never say that you did; /remember and /forget do it at once.
@@ -56,32 +60,43 @@ def system(pinned: Sequence[Memory]) -> str:
     return f"{_SYSTEM}\n\nAlways true of the user:\n\n{quoted(pinned)}" if pinned else _SYSTEM
 
 
-def question(message: str, recalled: Sequence[Memory], now: datetime) -> str:
-    """The user's turn: what was recalled, the date, and the message itself, last."""
+def question(message: str, recalled: Sequence[Memory], now: datetime, nearest: Sequence[Memory] = ()) -> str:
+    """The user's turn: what was recalled, or the `nearest` where nothing fits; the date; the message itself, last."""
     today = f"<today>{now:%A %Y-%m-%d %H:%M}</today>"
-    return "\n\n".join(part for part in (quoted(recalled), today, message) if part)
+    block = quoted(recalled) or quoted(nearest, fits=False)
+    return "\n\n".join(part for part in (block, today, message) if part)
 
 
-def quoted(memories: Iterable[Memory]) -> str:
-    """Memories as marked data; marks of ours inside them are defused."""
+def quoted(memories: Iterable[Memory], *, fits: bool = True) -> str:
+    """Memories as marked data; marks of ours inside them are defused. Near misses (not `fits`) are called so."""
+    about, miss = ("", "") if fits else (' nothing_fits="true"', ' nearest_miss="true"')
     blocks = [
-        f'<memory path="{_attribute(memory.path)}" kind="{_attribute(memory.kind)}" date="{_date(memory)}">\n'
+        f'<memory path="{_attribute(memory.path)}" kind="{_attribute(memory.kind)}" date="{_date(memory)}"{miss}>\n'
         f"{_defused(_shortened(memory.body if not memory.broken else memory.text))}\n</memory>"
         for memory in memories
     ]
-    return "<memories>\n" + "\n".join(blocks) + "\n</memories>" if blocks else ""
+    return f"<memories{about}>\n" + "\n".join(blocks) + "\n</memories>" if blocks else ""
 
 
 def reply(
-    message: str, recalled: Sequence[Hit], pinned: Sequence[Memory], history: Iterable[tuple[str, str]], now: datetime
+    message: str,
+    recalled: Sequence[Hit],
+    pinned: Sequence[Memory],
+    history: Iterable[tuple[str, str]],
+    now: datetime,
+    nearest: Sequence[Hit] = (),
 ) -> Request:
-    """The request for an answer. `history` are the questions as they were sent, with their replies."""
+    """The request for an answer. `history` are the questions as they were sent, with their replies.
+
+    `nearest` are told of where nothing was recalled.
+    """
     messages = [
         Message(role, text) for asked, answered in history for role, text in (("user", asked), ("assistant", answered))
     ]
     always = {memory.path for memory in pinned}  # these stand in the system prompt
-    asked = question(message, [hit.memory for hit in recalled if hit.memory.path not in always], now)
-    return Request(system(pinned), (*messages, Message("user", asked)), message, tuple(recalled))
+    told, missed = ([hit.memory for hit in hits if hit.memory.path not in always] for hits in (recalled, nearest))
+    asked = question(message, told, now, () if recalled else missed)
+    return Request(system(pinned), (*messages, Message("user", asked)), message, tuple(recalled), tuple(nearest))
 
 
 def proposal(exchange: Exchange) -> Request:

@@ -14,13 +14,16 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from fnmatch import fnmatchcase
-from functools import cached_property, lru_cache
+from functools import cache, cached_property, lru_cache
+from typing import TYPE_CHECKING
 
 from vault_mind import dates
 from vault_mind.analysis import STOPWORDS, terms, words
 from vault_mind.errors import QueryError
 from vault_mind.memory import Memory, moment
-from vault_mind.regex import Pattern
+
+if TYPE_CHECKING:
+    from vault_mind.regex import Pattern
 
 PARSED = 10_000  # characters in which operators are looked for; what stands behind them is words
 STATES = ("superseded", "expired", "pinned", "current")
@@ -37,8 +40,10 @@ class Regex:
     ignore_case: bool = False
 
     @cached_property
-    def compiled(self) -> Pattern:
+    def compiled(self) -> "Pattern":
         """Ready to use. Raises BadPatternError."""
+        from vault_mind.regex import Pattern  # late: few queries hold a regex, and a search starts faster without
+
         return Pattern(self.pattern, ignore_case=self.ignore_case)
 
     def __str__(self) -> str:
@@ -154,6 +159,8 @@ def parse(text: str, now: datetime) -> Query:
     Raises QueryError for an operator whose value makes no sense (is:foo, since:nonsense), and
     BadPatternError for a regex that does not compile.
     """
+    if _SIGNS.isdisjoint(text):  # most questions: nothing that could be an operator
+        return plain(text)
     head = _head(text)
     pieces = list(_pieces(head, now))
     if all(not piece.field for piece in pieces):
@@ -198,10 +205,12 @@ def written_at(memory: Memory) -> datetime | None:
     `created_at`, else what people's own notes say: `created`, `date`, the day that the name begins with
     (2026-05-01.md), and at last `updated_at`.
     """
+    if memory.created_at:
+        return memory.created_at
     own = (memory.frontmatter.get(key) for key in ("created", "date"))
     day = re.match(r"\d{4}-\d\d-\d\d(?!\d)", memory.stem)
     told = (moment(value) for value in (*own, day and day[0]) if isinstance(value, str))
-    return memory.created_at or next(filter(None, told), None) or memory.updated_at
+    return next(filter(None, told), None) or memory.updated_at
 
 
 # --- reading ------------------------------------------------------------------------------------------------------
@@ -211,6 +220,7 @@ _FIELDS = "kind|tag|source|path|since|before|is"
 _PAIRS = (('"', '"'), ("“", "”"), ("„", "“"), ("„", "”"), ("«", "»"), ("「", "」"))
 _QUOTED = "(?:" + "|".join(rf"{a}[^{b}\n]{{1,500}}{b}" for a, b in _PAIRS) + ")"
 _OPENING = '["“„«「]'
+_SIGNS = frozenset(f"+-:/{_OPENING[1:-1]}")  # no operator is without one of these
 _END = r"(?![^\s.,;:!?)\]])"  # after a phrase or word: nothing, a blank or punctuation
 _TOKEN = rf"""(?<!\S)(?:
     \\(?P<escaped>[+-]?{_OPENING}|[+-](?=\w)|/(?=\S)|[+-]?(?i:{_FIELDS}):)
@@ -221,19 +231,16 @@ _TOKEN = rf"""(?<!\S)(?:
   | (?P<bare>[+-](?P<word>[^\W\d_](?:[\w'’-]|\.(?=\w))*(?:\+\+|\#)?)){_END}
   | (?P<regex>/(?![\s*])(?:\\.|[^/\\\n])+(?<!\s)/i?)(?!\S)
 )"""
-_QUESTION = re.compile(
+_QUESTION = (
     r"\s*(?:what|who|whom|whose|where|when|why|how|which|is|are|am|was|were|do|does|did|can|could|should|would|will"
-    r"|shall|may|might|has|have|had)(?:['’]\w+)?\s|.*[?？]\s*\Z",
-    re.IGNORECASE | re.DOTALL,
+    r"|shall|may|might|has|have|had)(?:['’]\w+)?\s|.*[?？]\s*\Z"
 )
 # Programs whose words after a dash are flags; and flags that no word is.
-_COMMAND = re.compile(
-    r"""(?<![^\s$`(])(?:tar|[ef]?grep|rg|ls|sed|awk|curl|wget|ssh|scp|rsync|chmod|chown|gcc|g\+\+|clang|javac|ffmpeg
+_COMMAND = r"""
+    (?<![^\s$`(])(?:tar|[ef]?grep|rg|ls|sed|awk|curl|wget|ssh|scp|rsync|chmod|chown|gcc|g\+\+|clang|javac|ffmpeg
     |openssl|ps|df|du|mv|cp|rm|mkdir|xargs|unzip|gzip|netstat|nmap|dd|ln|sudo|apt-get|systemctl
     |java(?=\ -jar)|find(?=\ [./~])|(?:git|docker|kubectl|npm|pip|cargo|python3?)(?=\ +[a-z]+\ +-))\s
-    |(?<!\S)--?[A-Za-z](?![^\s=])|(?<!\S)--[A-Za-z]|(?<!\S)-[A-Za-z]{2}(?!\S)|\w-(?=\s|$)""",
-    re.VERBOSE,
-)
+    |(?<!\S)--?[A-Za-z](?![^\s=])|(?<!\S)--[A-Za-z]|(?<!\S)-[A-Za-z]{2}(?!\S)|\w-(?=\s|$)"""
 # Folders of a system: /tmp/ is a place and not a pattern.
 _PLACES = frozenset(
     """applications bin boot dev etc home lib library media mnt opt private proc root run sbin srv sys system tmp
@@ -251,10 +258,20 @@ class _Piece:
     negated: bool = False
 
 
-@lru_cache(maxsize=1)
+@cache
 def _token() -> re.Pattern[str]:
-    """Compiled when first asked for: a chat message is never parsed."""
+    """Compiled when first asked for, as the next two: a chat message is never parsed."""
     return re.compile(_TOKEN, re.VERBOSE)
+
+
+@cache
+def _question() -> re.Pattern[str]:
+    return re.compile(_QUESTION, re.IGNORECASE | re.DOTALL)
+
+
+@cache
+def _command() -> re.Pattern[str]:
+    return re.compile(_COMMAND, re.VERBOSE)
 
 
 def _head(text: str) -> str:
@@ -266,8 +283,8 @@ def _head(text: str) -> str:
 
 
 def _pieces(text: str, now: datetime) -> Iterator[_Piece]:
-    asked = _QUESTION.match(text) is not None
-    signs = not asked and "\n" not in text.strip() and _COMMAND.search(text) is None
+    asked = _question().match(text) is not None
+    signs = not asked and "\n" not in text.strip() and _command().search(text) is None
     start = at = 0
     while match := _token().search(text, at):
         piece, at = _piece(match, now, asked=asked, signs=signs)

@@ -26,12 +26,14 @@ B = 0.75
 CANDIDATES = 100  # memories that get a second look
 LENDERS = 50  # the best of them, and those that tie with the last, from which others gain
 BESIDE, SECOND = 0.5, 0.25  # share of the best score within two places in the same chat, and of the next best
-LINKERS, LINKED = 10, 0.3  # the best, from which those gain that they link to or that link to them, and the share
+LINKERS, LINKED = 10, 0.3  # likewise, from which those gain that they link to or that link to them, and the share
 KIN = 0.5  # what a term counts that is part of a compound that was asked for, or has such a part
 MOST_KIN = 64  # terms that one term brings along
 GUESSED = 0.6  # what a term counts that is only spelt nearly like an unknown one that was asked for
 
 FITS = 0.2  # from this fit of the best on, something is said to bear on the question
+ANSWERED = 6  # words of a question that a memory can be expected to answer to
+SMALL = 30  # memories
 DATED = 0.5  # what the time that is asked about counts beside a word
 FEW_DAYS, MOST_DAYS = 14, 370  # so many are asked for one by one, and so many by month
 
@@ -168,7 +170,7 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
     joins = not COMPOUNDING.isdisjoint((language, *also))
     for term in query_terms(words, language, also):
         weights[term] = 1.0
-        others = kin(term, vocabulary.beginning(""), vocabulary.backwards()) if joins else []
+        others = kin(term, vocabulary.beginning(""), vocabulary.backwards(), vocabulary.frequency) if joins else []
         worth = KIN
         if not others and not vocabulary.frequency(term):
             others, worth = list(nearest(term, vocabulary.sized, vocabulary.frequency)), GUESSED
@@ -210,10 +212,19 @@ def idf(frequency: int, memories: int) -> float:
 
 
 def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float:
-    """What a memory of average length would score that holds every word once; above 0."""
-    words = (pair for pair in asked.weights.items() if pair[0][0] != _STAMP)
-    terms_held = (weight * idf(frequency(term), memories) for term, weight in words)
-    return sum(terms_held) or 1.0
+    """What a memory of usual length would score that answers to what was asked; above 0.
+
+    That is one that holds every word once, or of a long question as much as ANSWERED words of it: the
+    rest is talk around it. In a vault so SMALL that every word in it is common, a word that no memory
+    holds counts no more than the rarest that one does.
+    """
+    words = {term: weight for term, weight in asked.weights.items() if term[0] != _STAMP}
+    values = {term: idf(frequency(term), memories) for term in words}
+    if memories < SMALL:
+        most = max((value for term, value in values.items() if frequency(term)), default=1.0)
+        values = {term: min(value, most) for term, value in values.items()}
+    held = sum(weight * values[term] for term, weight in words.items())
+    return held * min(1.0, ANSWERED / max(len(words), 1)) or 1.0
 
 
 def second_look(
@@ -229,10 +240,7 @@ def second_look(
     final = dict(own)
     score_of = final.get
     taken: dict[int, float] = {}
-    least = own[min(LENDERS, len(own)) - 1][1] if own else 0.0
-    for number, value in own:  # best first, so that each takes from the best before the next best
-        if value < least:
-            break
+    for number, value in foremost(own, LENDERS):  # best first, so that each takes from the best before the next best
         for other in beside(number):
             if other > 0:
                 share = taken.get(other, BESIDE)
@@ -241,12 +249,20 @@ def second_look(
                     final[other] = score_of(other, 0.0) + value * share
     if linked:
         served: set[int] = set()
-        for number, value in own[:LINKERS]:
+        for number, value in foremost(own, LINKERS):
             for other in linked.get(number, ()):
                 if other not in served and other != number:
                     served.add(other)
                     final[other] = final.get(other, 0.0) + value * LINKED
     return final
+
+
+def foremost(own: Sequence[tuple[int, float]], count: int) -> Sequence[tuple[int, float]]:
+    """The first `count` of `own`, best first, and those that tie with the last of them."""
+    end = min(count, len(own))
+    while 0 < end < len(own) and own[end][1] == own[end - 1][1]:
+        end += 1
+    return own[:end]
 
 
 def gifts(
@@ -256,10 +272,9 @@ def gifts(
     linked: Mapping[int, Sequence[int]],
 ) -> list[tuple[str, int, float]]:
     """What `number` gains in `second_look`: beside or linked, from which memory, how much."""
-    least = own[min(LENDERS, len(own)) - 1][1] if own else 0.0
-    lenders = [pair for pair in own if pair[1] >= least and number in beside(pair[0])]
+    lenders = [pair for pair in foremost(own, LENDERS) if number in beside(pair[0])]
     found = [("beside", other, value * share) for (other, value), share in zip(lenders, (BESIDE, SECOND), strict=False)]
-    linkers = (pair for pair in own[:LINKERS] if pair[0] != number and number in linked.get(pair[0], ()))
+    linkers = (pair for pair in foremost(own, LINKERS) if pair[0] != number and number in linked.get(pair[0], ()))
     return found + [("linked with", other, value * LINKED) for other, value in list(linkers)[:1]]
 
 

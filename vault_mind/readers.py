@@ -28,6 +28,8 @@ MOST = 4  # processes
 CHUNK = 250  # files that a process is given at a time
 AHEAD = 24  # chunks that each is given before its results are asked for, so that none is idle while we store
 
+_PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from vault_mind.readers import serve; serve()"
+
 log = logging.getLogger(__name__)
 
 
@@ -125,14 +127,13 @@ class _Worker:
     """
 
     def __init__(self, vault: Vault, language: str) -> None:
-        words = [sys.executable, "-c", "from vault_mind.readers import serve; serve()"]
-        # It finds what this process finds, wherever that was imported from.
-        path = os.pathsep.join((str(Path(__file__).parent.parent), os.environ.get("PYTHONPATH", "")))
-        environment = {**os.environ, "PYTHONPATH": path.rstrip(os.pathsep)}
+        # It finds what this process finds, wherever that was imported from, and nothing in the folder that it runs in.
+        places = [*filter(None, sys.path), str(Path(__file__).parent.parent)]
+        words = [sys.executable or "", "-I", "-c", _PROGRAM, *places]
         quiet: dict[str, Any] = {"stderr": subprocess.DEVNULL, "start_new_session": True}  # Ctrl-C is for us alone
         try:
             self._process = subprocess.Popen(  # noqa: S603  # ourselves
-                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environment, **quiet
+                words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, **quiet
             )
         except OSError as error:
             raise _WorkerError(str(error)) from error

@@ -5,26 +5,26 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from rich.text import Text
-
-from vault_mind.agent import Learned, Recalled
-from vault_mind.config import Config, Endpoint
-from vault_mind.doctor import Finding
 from vault_mind.memory import Memory
-from vault_mind.ranking import Hit
-from vault_mind.regex import Line, surrounded
-from vault_mind.stats import Stats
-from vault_mind.vault import Problem
+from vault_mind.query import written_at
+from vault_mind.ranking import FITS, Explanation, Hit
+from vault_mind.screen import Piece
+
+if TYPE_CHECKING:  # what only some commands show need not be loaded to show the rest
+    from vault_mind.agent import Learned, Recalled
+    from vault_mind.config import Config, Endpoint
+    from vault_mind.doctor import Finding
+    from vault_mind.regex import Line
+    from vault_mind.stats import Stats
+    from vault_mind.vault import Problem
 
 # All that moves the cursor, rings, recolours or reorders: C0 but tab and newline, DEL, C1, bidi, half pairs.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 SNIPPET = 300  # characters of a memory in a list of hits
-
-Piece = tuple[
-    str, str
-]  # a piece of text and its style; where there are no colours, the text alone is quicker than Rich
+NOTHING_FITS = "nothing really fits"
 
 
 def visible(text: str) -> str:
@@ -60,31 +60,42 @@ def memory_data(memory: Memory) -> dict[str, object]:
     }
 
 
-def hit_data(hit: Hit) -> dict[str, object]:
+def fitting(found: Iterable[Hit]) -> list[Hit]:
+    """Those of `found` that bear on what was asked; the others are but the nearest."""
+    return [hit for hit in found if hit.fit >= FITS]
+
+
+def hit_data(hit: Hit, explanation: Explanation | None = None) -> dict[str, object]:
     """A hit as `--json` gives it."""
-    return {"score": round(hit.score, 4), **memory_data(hit.memory)}
+    scored = {"score": round(hit.score, 4), "fit": round(hit.fit, 3), "fits": hit.fit >= FITS}
+    parts = [{"part": part, "score": round(value, 4)} for part, value in explanation.parts] if explanation else None
+    return {**scored, **memory_data(hit.memory), **({} if parts is None else {"explain": parts})}
 
 
-def hits(found: Sequence[Hit]) -> Text:
-    """Hits, each its path on a line of its own and what it says below."""
-    text = Text()
-    for hit in found:
-        text.append(one_line(hit.memory.path), "cyan")
-        text.append(f"\n    {_facts(hit.memory)} · {hit.score:.2f}\n", "dim")
-        text.append("".join(f"    {line}\n" for line in _snippet(hit.memory).splitlines()))
-    return text
+def hits(found: Sequence[Hit], explanations: Sequence[Explanation] = ()) -> list[Piece]:
+    """Hits, each its path on a line of its own what it says below, and the parts of its score if given."""
+    shown: list[Piece] = []
+    mixed = 0 < len(fitting(found)) < len(found)
+    for number, hit in enumerate(found):
+        hardly = " · hardly fits" if mixed and hit.fit < FITS else ""
+        shown.append((one_line(hit.memory.path), "cyan"))
+        shown.append((f"\n    {_facts(hit.memory)} · {hit.score:.2f}{hardly}\n", "dim"))
+        shown.append(("".join(f"    {line}\n" for line in _snippet(hit.memory).splitlines()), ""))
+        for part, value in explanations[number].parts if explanations else ():
+            shown.append((f"      {value:6.2f}  {one_line(part)}\n", "dim"))
+    return shown
 
 
-def memories(found: Sequence[Memory], *, long: bool) -> Text:
+def memories(found: Sequence[Memory], *, long: bool) -> list[Piece]:
     """Memories, a line each: the path; with `long` its kind, date and first line too."""
-    text = Text()
+    shown: list[Piece] = []
     for memory in found:
-        text.append(one_line(memory.path), "cyan")
+        shown.append((one_line(memory.path), "cyan"))
         if long:
-            text.append(f"  {_facts(memory)}", "dim")
-            text.append(f"  {one_line(memory.body.partition(chr(10))[0])}")
-        text.append("\n")
-    return text
+            shown.append((f"  {_facts(memory)}", "dim"))
+            shown.append((f"  {one_line(memory.body.partition(chr(10))[0])}", ""))
+        shown.append(("\n", ""))
+    return shown
 
 
 @dataclass(frozen=True)
@@ -98,12 +109,12 @@ class GrepView:
     after: int = 0
 
 
-def grep_lines(memory: Memory, lines: Iterable[Line]) -> Text:
+def grep_lines(memory: Memory, lines: Iterable["Line"]) -> list[Piece]:
     """Matching lines as ripgrep prints them: path:line:text."""
-    return Text.assemble(*_grep_lines(memory, lines, only=False))
+    return list(_grep_lines(memory, lines, only=False))
 
 
-def grep(found: Iterable[tuple[Memory, Sequence[Line]]], view: GrepView) -> Iterator[list[Piece]]:
+def grep(found: Iterable[tuple[Memory, Sequence["Line"]]], view: GrepView) -> Iterator[list[Piece]]:
     """What was found as ripgrep prints it into a pipe, memory by memory; a line of context has - for its colons."""
     apart = False
     for memory, lines in found:
@@ -119,7 +130,7 @@ def grep(found: Iterable[tuple[Memory, Sequence[Line]]], view: GrepView) -> Iter
                 apart = True
 
 
-def grep_data(found: Iterable[tuple[Memory, Sequence[Line]]], view: GrepView) -> Iterator[dict[str, object]]:
+def grep_data(found: Iterable[tuple[Memory, Sequence["Line"]]], view: GrepView) -> Iterator[dict[str, object]]:
     """What was found as `--json` gives it, an object a line; `spans` are the characters that matched in `text`."""
     for memory, lines in found:
         if view.paths:
@@ -132,32 +143,30 @@ def grep_data(found: Iterable[tuple[Memory, Sequence[Line]]], view: GrepView) ->
                 yield {**data, "context": True} if line.context else data
 
 
-def whole(memory: Memory) -> Text:
+def whole(memory: Memory) -> list[Piece]:
     """The file as it is, controls spelt out."""
     text = visible(memory.text.removeprefix("\ufeff"))
-    head = len(text) - len(visible(memory.content))
-    shown = Text(text if text.endswith("\n") else text + "\n")
-    shown.stylize("dim", 0, max(head, 0))
+    head = max(len(text) - len(visible(memory.content)), 0)
+    return [(text[:head], "dim"), (text[head:] if text.endswith("\n") else text[head:] + "\n", "")]
+
+
+def problem(found: "Problem") -> list[Piece]:
+    """A problem in a line."""
+    return [(f"warning: {one_line(found.path)}: {one_line(found.what)}", "yellow")]
+
+
+def findings(found: Sequence["Finding"]) -> list[Piece]:
+    """What `doctor` found, each with what to do."""
+    shown: list[Piece] = []
+    for finding in found:
+        shown.append(("note  ", "dim") if finding.remark else ("fix   ", "yellow"))
+        shown.append((f"{one_line(finding.path)}: " if finding.path else "", ""))
+        shown.append((f"{one_line(finding.what)}\n", ""))
+        shown.append((f"      {finding.advice}\n", "dim"))
     return shown
 
 
-def problem(found: Problem) -> Text:
-    """A problem in a line."""
-    return Text(f"warning: {one_line(found.path)}: {one_line(found.what)}", "yellow")
-
-
-def findings(found: Sequence[Finding]) -> Text:
-    """What `doctor` found, each with what to do."""
-    text = Text()
-    for finding in found:
-        text.append("note  " if finding.remark else "fix   ", "dim" if finding.remark else "yellow")
-        text.append(f"{one_line(finding.path)}: " if finding.path else "")
-        text.append(f"{one_line(finding.what)}\n")
-        text.append(f"      {finding.advice}\n", "dim")
-    return text
-
-
-def stats(counted: Stats, extra: Mapping[str, str]) -> Text:
+def stats(counted: "Stats", extra: Mapping[str, str]) -> list[Piece]:
     """Counts, a line each."""
     rows = {
         "memories": f"{counted.memories:,} ({counted.words:,} words)",
@@ -173,9 +182,9 @@ def stats(counted: Stats, extra: Mapping[str, str]) -> Text:
     return _table(rows)
 
 
-def config(settings: Config, endpoint: Endpoint, extra: Mapping[str, tuple[str, str]]) -> Text:
+def config(settings: "Config", endpoint: "Endpoint", extra: Mapping[str, tuple[str, str]]) -> list[Piece]:
     """Each setting, its value, where it came from and what it is for."""
-    text = Text()
+    shown: list[Piece] = []
     rows = {
         **extra,
         **{name: (_value(getattr(settings.settings, name)), settings.origins[name]) for name in settings.origins},
@@ -184,30 +193,31 @@ def config(settings: Config, endpoint: Endpoint, extra: Mapping[str, tuple[str, 
     }
     width = max(len(name) for name in rows) + 2
     for name, (value, origin) in rows.items():
-        text.append(name.ljust(width), "cyan")
-        text.append(one_line(value))
+        shown.append((name.ljust(width), "cyan"))
+        shown.append((one_line(value), ""))
         meaning = f", {settings.meaning(name)}" if name in settings.origins else ""
-        text.append(f"  ({one_line(origin)}{meaning})\n", "dim")
-    return text
+        shown.append((f"  ({one_line(origin)}{meaning})\n", "dim"))
+    return shown
 
 
-def recalled(found: Recalled) -> Text | None:
-    """What was recalled, best first, cut to one line at a terminal; None for nothing."""
-    names = ", ".join(one_line(hit.memory.stem) for hit in found.hits)
-    return Text(f"recalled: {names}", "dim", no_wrap=True, overflow="ellipsis") if names else None
+def recalled(found: "Recalled") -> list[Piece]:
+    """What was recalled, best first, or that nothing fits; empty for nothing."""
+    names = ", ".join(one_line(hit.memory.stem) for hit in found.hits or found.nearest)
+    head = "recalled: " if found.hits else "nothing fits; nearest: "
+    return [(head + names, "dim")] if names else []
 
 
-def learned(what: Learned) -> Text | None:
-    """What was learned, a line each; None when there is nothing to say."""
+def learned(what: "Learned") -> list[Piece]:
+    """What was learned, a line each; empty when there is nothing to say."""
     parts = [f"learned: {one_line(memory.body)} ({one_line(memory.path)})" for memory in what.saved]
     parts += [f"known already: {one_line(memory.path)}" for memory in what.known]
     parts += [f"not kept: {one_line(turned.text)} ({turned.why})" for turned in what.turned]
     if what.failed:
         parts.append(f"nothing learned this time: {one_line(what.failed)}; it is kept for the next chat")
-    return Text("\n".join(parts), "dim") if parts else None
+    return [("\n".join(parts), "dim")] if parts else []
 
 
-def _grep_lines(memory: Memory, lines: Iterable[Line], *, only: bool) -> Iterator[Piece]:
+def _grep_lines(memory: Memory, lines: Iterable["Line"], *, only: bool) -> Iterator[Piece]:
     path = one_line(memory.path)
     for line in lines:
         mark = "-" if line.context else ":"
@@ -225,19 +235,21 @@ def _grep_lines(memory: Memory, lines: Iterable[Line], *, only: bool) -> Iterato
         yield visible(line.text[end:]) + "\n", ""
 
 
-def _grep_runs(memory: Memory, lines: Sequence[Line], view: GrepView) -> Iterable[Sequence[Line]]:
+def _grep_runs(memory: Memory, lines: Sequence["Line"], view: GrepView) -> Iterable[Sequence["Line"]]:
     if not (view.before or view.after):
         return [lines]
+    from vault_mind.regex import surrounded  # late: only regex searches need it
+
     return surrounded(memory.text.removeprefix("\ufeff"), lines, view.before, view.after)
 
 
-def _grep_count(lines: Sequence[Line], view: GrepView) -> int:
+def _grep_count(lines: Sequence["Line"], view: GrepView) -> int:
     return sum(len(line.spans) for line in lines) if view.only else len(lines)
 
 
 def _facts(memory: Memory) -> str:
     state = ", superseded" if memory.superseded else ""
-    return f"{one_line(memory.kind)}, {_day(memory.created_at)}{state}"
+    return f"{one_line(memory.kind)}, {_day(written_at(memory))}{state}"
 
 
 def _snippet(memory: Memory) -> str:
@@ -257,13 +269,9 @@ def _value(value: object) -> str:
     return ", ".join(map(str, value)) if isinstance(value, tuple) else str(value)
 
 
-def _table(rows: Mapping[str, str]) -> Text:
-    text = Text()
+def _table(rows: Mapping[str, str]) -> list[Piece]:
     width = max(len(name) for name in rows) + 2
-    for name, value in rows.items():
-        text.append(name.ljust(width), "cyan")
-        text.append(f"{value}\n")
-    return text
+    return [piece for name, value in rows.items() for piece in ((name.ljust(width), "cyan"), (f"{value}\n", ""))]
 
 
 def _spelt(match: re.Match[str]) -> str:

@@ -8,18 +8,17 @@ from datetime import datetime
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
-from rich.live import Live
 from rich.segment import Segment
-from rich.text import Text
 
 from vault_mind import render
 from vault_mind.agent import Learned
 from vault_mind.config import state_folder
 from vault_mind.errors import ModelError, VaultMindError
 from vault_mind.files import private_folder
-from vault_mind.memory import Memory
 from vault_mind.query import parse
+from vault_mind.ranking import newest_first
 from vault_mind.regex import Pattern
+from vault_mind.screen import Piece, Screen
 from vault_mind.session import Session
 from vault_mind.stats import count
 
@@ -31,25 +30,17 @@ _BLANK = re.compile(r"\n[ \t]*\n")
 LISTED = 20  # memories that /memories shows when it is not told how many
 
 
-def put(console: Console, text: Text) -> None:
-    """Print data: coloured at a terminal, and elsewhere just as it is, tabs and all."""
-    if console.is_terminal:
-        console.print(text, end="")
-    else:
-        console.file.write(text.plain)
-
-
 class Leave(Exception):  # noqa: N818  # not an error: the user is done
     """The user wants to leave the chat."""
 
 
 @dataclass
 class Chat:
-    """One chat, shown on two consoles: answers and data on `out`, talk about them on `err`."""
+    """One chat, shown on two screens: answers and data on `out`, talk about them on `err`."""
 
     session: Session
-    out: Console
-    err: Console
+    out: Screen
+    err: Screen
     confirm: Callable[[str], bool]
     interactive: bool = False
     exit_code: int = field(default=0, init=False)
@@ -58,7 +49,7 @@ class Chat:
         """Say once what mind this is."""
         if self.session.offline:
             asked = self.session.settings.offline
-            self.err.print(OFFLINE + (ASKED_OFFLINE if asked else HOW_ONLINE), style="dim")
+            self.err.say(OFFLINE + (ASKED_OFFLINE if asked else HOW_ONLINE), "dim")
 
     def say(self, message: str) -> None:
         """One turn: recall, answer, learn; or a command. Our errors become a line, and the chat goes on."""
@@ -74,14 +65,15 @@ class Chat:
         except KeyboardInterrupt:
             if not self.interactive:
                 raise
-            self.err.print("stopped", style="dim")
+            self.err.say("stopped", "dim")
 
     def _turn(self, message: str) -> None:
         agent = self.session.agent
         if waiting := agent.backlog():
             self._catch_up(waiting)
         recalled = agent.recall(message)
-        self._tell(*map(render.problem, recalled.news), render.recalled(recalled))
+        self._tell(*map(render.problem, recalled.news))
+        self._tell(render.recalled(recalled), cut=True)
         try:
             reply = self._stream(agent.answer(message, recalled))
         except ModelError as error:
@@ -93,7 +85,7 @@ class Chat:
 
     def _stream(self, pieces: Iterator[str]) -> str:
         if self.out.is_terminal:
-            return _stream_markdown(self.out, pieces)
+            return _stream_markdown(self.out.console, pieces)
         said, held = "", ""
         for piece in pieces:
             said += piece
@@ -115,22 +107,22 @@ class Chat:
         except KeyboardInterrupt:
             if not self.interactive:
                 raise
-            self.err.print("left for later", style="dim")
+            self.err.say("left for later", "dim")
             return
         for what in learned:
             self._tell_learned(what)
 
     def _fail(self, why: str, exit_code: int) -> None:
         self.exit_code = max(self.exit_code, exit_code)
-        self.err.print(render.visible(why), style="red")
+        self.err.say(render.visible(why), "red")
 
     def _tell_learned(self, what: Learned) -> None:
         self._tell(*map(render.problem, what.news), render.learned(what))
 
-    def _tell(self, *texts: Text | None) -> None:
-        for text in texts:
-            if text is not None:
-                self.err.print(text)
+    def _tell(self, *told: list[Piece], cut: bool = False) -> None:
+        for shown in told:
+            if shown:
+                self.err.say(shown, cut=cut)
 
     def _command(self, line: str) -> None:
         name, _, rest = line[1:].partition(" ")
@@ -146,65 +138,68 @@ class Chat:
             self._fail("say what: /remember the spare key is with Mrs Low", 2)
             return
         memory, new = self.session.agent.remember(text, kind="fact")
-        self.err.print(f"{'remembered' if new else 'known already'}: {render.one_line(memory.path)}", style="dim")
+        self.err.say(f"{'remembered' if new else 'known already'}: {render.one_line(memory.path)}", "dim")
 
     def forget(self, name: str) -> None:
         """Delete a memory, after asking."""
         vault = self.session.vault
         memory = vault.read(vault.find(name))
-        put(self.out, render.memories([memory], long=True))
+        self.out.put(render.memories([memory], long=True))
         if self.confirm("Forget it?"):
             vault.forget(memory)
-            self.err.print(f"forgotten: {render.one_line(memory.path)}", style="dim")
+            self.err.say(f"forgotten: {render.one_line(memory.path)}", "dim")
         else:
-            self.err.print("kept", style="dim")
+            self.err.say("kept", "dim")
 
     def memories(self, amount: str) -> None:
         """List the newest memories."""
         self.session.index.sync()
-        held = newest(self.session.index.memories())
+        held = sorted(self.session.index.memories(), key=newest_first)
         shown = held[: int(amount[:9]) if amount.isascii() and amount.isdigit() else LISTED]
-        put(self.out, render.memories(shown, long=True))
+        self.out.put(render.memories(shown, long=True))
         if len(shown) < len(held):
-            self.err.print(f"{len(shown)} of {len(held)}; /memories {len(held)} shows all", style="dim")
+            self.err.say(f"{len(shown)} of {len(held)}; /memories {len(held)} shows all", "dim")
         if not held:
-            self.err.print("no memories yet", style="dim")
+            self.err.say("no memories yet", "dim")
 
     def stats(self, _: str) -> None:
         """Count the vault."""
         self.session.index.sync()
         counted = count(self.session.index.memories(), datetime.now().astimezone())
-        put(self.out, render.stats(counted, {}))
+        self.out.put(render.stats(counted, {}))
 
     def search(self, query: str) -> None:
         """Show the best matches."""
         now = datetime.now().astimezone()
-        hits = self.session.index.search(parse(query, now), self.session.settings.top_k, now=now)
-        put(self.out, render.hits(hits))
-        if not hits:
-            self.err.print("no memory matches", style="dim")
+        asked = parse(query, now)
+        if how := asked.describe():
+            self.err.say(f"read as: {render.one_line(how)}", "dim")
+        hits = self.session.index.search(asked, self.session.settings.top_k, now=now)
+        if not render.fitting(hits):
+            self.err.say(f"{render.NOTHING_FITS}; the nearest:" if hits else "no memory matches", "dim")
+        self.out.put(render.hits(hits))
 
     def grep(self, pattern: str) -> None:
         """Show the lines that match a regex."""
         found = False
         for memory, lines in self.session.index.grep(Pattern(pattern)):
             found = True
-            put(self.out, render.grep_lines(memory, lines))
+            self.out.put(render.grep_lines(memory, lines))
         if not found:
-            self.err.print("no line matches", style="dim")
+            self.err.say("no line matches", "dim")
 
     def show(self, name: str) -> None:
         """Show a memory's file."""
         vault = self.session.vault
         memory = vault.read(vault.find(name))
-        self.err.print(render.one_line(memory.path), style="dim")
-        put(self.out, render.whole(memory))
+        self.err.say(render.one_line(memory.path), "dim")
+        self.out.put(render.whole(memory))
 
     def help(self, _: str) -> None:
         """List the commands."""
         for name, command in COMMANDS.items():
-            self.out.print(f"/{name} {command.argument}".ljust(24) + command.what)
-        self.out.print("Anything else is said to the assistant. Ctrl-C stops a reply, Ctrl-D leaves.")
+            self.out.say(f"/{name} {command.argument}".ljust(24) + command.what)
+        self.out.say("Anything else is said to the assistant. Ctrl-C stops a reply, Ctrl-D leaves.")
 
     def quit(self, _: str) -> None:
         """Leave."""
@@ -233,11 +228,6 @@ COMMANDS = {
 }
 
 
-def newest(memories: Iterable[Memory]) -> list[Memory]:
-    """Newest first, those without a date last, ties by path."""
-    return sorted(memories, key=lambda m: (-m.created_at.timestamp() if m.created_at else float("inf"), m.path))
-
-
 def from_lines(chat: Chat, lines: Iterable[str]) -> None:
     """Say each line, until the input ends or a /quit."""
     chat.greet()
@@ -264,7 +254,7 @@ def at_terminal(chat: Chat) -> None:
         output=create_output(always_prefer_tty=True),  # the prompt is no data: not into `chat > answers.md`
     )
     chat.greet()
-    chat.err.print("Say something, or /help. Ctrl-C stops a reply, Ctrl-D leaves.", style="dim")
+    chat.err.say("Say something, or /help. Ctrl-C stops a reply, Ctrl-D leaves.", "dim")
     warm_up = getattr(chat.session.mind, "warm_up", None)
     if warm_up:  # the SDK takes seconds to import; that is done by the time the first message is typed
         threading.Thread(target=warm_up, daemon=True).start()
@@ -283,6 +273,8 @@ def at_terminal(chat: Chat) -> None:
 
 def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
     """Show Markdown as it comes: blocks that are whole for good, the end of the one being written live."""
+    from rich.live import Live  # late: a pipe is shown no Markdown
+
     said, shown = "", 0
 
     def show(end: int) -> int:

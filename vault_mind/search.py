@@ -21,6 +21,7 @@ from vault_mind.ranking import (
     Asked,
     Explanation,
     Hit,
+    foremost,
     gifts,
     ideal,
     score,
@@ -35,6 +36,8 @@ from vault_mind.rows import ABSENT, CURRENT, SUPERSEDED
 TIES = 4_096  # memories with the very same score that are put in order by path
 FEW = 2_000  # numbers that tantivy is told to look among; among more, its best are looked through
 FEW_NEW = 16  # memories without a vector that a search embeds itself; more wait for `embed`
+SHOWN = 0.005  # of a score; what tantivy's rounding adds below it is not told apart from the terms
+EXACT = 1e-7  # scores that differ by less are the same
 STANDS_OUT = 3.5  # measured on questions that have an answer and others that have none, whatever the model
 
 Scores = list[tuple[int, float]]
@@ -67,7 +70,7 @@ class Search:
         asked = weighed(query.words, self._language, postings.languages(), postings, now)
         sieve = _Sieve(postings, query, now, self._language, past=past, allowed=self._allowed(query))
         own = self._best(asked, query, k, sieve)
-        links = postings.linked([number for number, _ in own[:LINKERS]])
+        links = postings.linked([number for number, _ in foremost(own, LINKERS)])
         return _Look(asked, sieve, own, links, ideal(asked, postings.frequency, postings.totals.memories))
 
     def _cosines(self, query: Query, numbers: Sequence[int]) -> dict[int, float]:
@@ -85,14 +88,16 @@ class Search:
         """Embed the few memories that were written since; where that fails they are found by their words."""
         if self._meaning is None or not numbers:
             return
-        texts = {number: embedded_text(memory) for number, memory in self._postings.numbered(numbers).items()}
+        held = self._postings.numbered(numbers)
         try:
-            self._meaning.embed(dict(texts.values()))
+            self._meaning.embed(dict(map(embedded_text, held.values())))
         except (EmbeddingError, SettingsError) as error:
             self._meaning.trouble = str(error)
             return
         with self._postings.alone():
-            self._postings.note_meanings({number: key for number, (key, _) in texts.items()})
+            self._postings.note_meanings(
+                {number: (memory, embedded_text(memory)[0]) for number, memory in held.items()}
+            )
 
     def _first(
         self, ordered: Scores, k: int, known: Collection[int], sieve: "_Sieve"
@@ -121,8 +126,13 @@ class Search:
             passing = sieve.passing(found)
             tied = bool(passing) and passing[-1][1] == passing[min(k, len(passing)) - 1][1]
             if whole or (len(passing) >= wanted and (limit >= TIES or not tied)):
-                return passing if tied else passing[:wanted]
+                return self._by_path(passing)[:wanted] if tied else passing[:wanted]
             limit *= 4
+
+    def _by_path(self, found: Scores) -> Scores:
+        """`found` with its ties by path."""
+        paths = self._postings.paths([number for number, _ in found])
+        return sorted(found, key=lambda pair: (-pair[1], paths.get(pair[0], "")))
 
     def explained(self, query: Query, hits: Sequence[Hit], now: datetime, *, past: bool) -> list[Explanation]:
         """Where the scores of `hits` come from."""
@@ -132,7 +142,7 @@ class Search:
             path: number for path, (number, _) in self._postings.known([hit.memory.path for hit in hits]).items()
         }
         final = second_look(look.own, self._postings.columns.beside, look.links)
-        highest = max(final.values(), default=0.0) if self._meaning and not self._meaning.trouble else 0.0
+        highest = max(final.values(), default=0.0)
         found = []
         for hit in hits:
             number = numbers.get(hit.memory.path, 0)
@@ -140,10 +150,7 @@ class Search:
             given = gifts(number, look.own, self._postings.columns.beside, look.links)
             lenders = self._postings.numbered([other for _, other, _ in given])
             parts += [(f"{how} {lenders[other].path}", value) for how, other, value in given if other in lenders]
-            if highest:  # a share of the best by words, and the rest by meaning
-                parts = [(what, value / highest / 2) for what, value in parts]
-                parts.append(("meaning", hit.score - sum(value for _, value in parts)))
-            found.append(Explanation(tuple(parts)))
+            found.append(Explanation(tuple(_blended_parts(parts, hit.score, highest) if self._meaning else parts)))
         return found
 
     def _parts_of(self, memory: Memory, own: float, look: "_Look") -> list[tuple[str, float]]:
@@ -158,8 +165,10 @@ class Search:
         for term, weight in look.asked.weights.items():
             if value := score({term: weight}, counts, frequencies, totals.memories, average):
                 parts.append((f"{term} (for {guesses[term]})" if term in guesses else term, value))
-        rounded = own - sum(value for _, value in parts)
-        return parts + ([("rounding", rounded)] if abs(rounded) > 0.005 else [])
+        exact = sum(value for _, value in parts)
+        if abs(own - exact) > SHOWN:
+            return [*parts, ("rounding", own - exact)]
+        return [(what, value * own / exact) for what, value in parts] if exact else parts
 
     def listed(self, query: Query, k: int, now: datetime, *, past: bool) -> list[Hit]:
         """What the clauses let through, newest first."""
@@ -255,6 +264,17 @@ class _Sieve:
         if memory is None or not visible(memory, query, self._now, past=past):
             return False
         return not query.on_terms or holds(query, memory.searched, self._language)
+
+
+def _blended_parts(parts: list[tuple[str, float]], score: float, highest: float) -> list[tuple[str, float]]:
+    """The parts of a score that may be by meaning too: the words are then a share of those of the best."""
+    by_words = sum(value for _, value in parts)
+    if abs(score - by_words) < EXACT:  # no meaning could be told
+        return parts
+    if highest and abs(score - by_words / highest) < EXACT:  # this memory has no vector yet
+        return [(what, value / highest) for what, value in parts]
+    halves = [(what, value / highest / 2) for what, value in parts]
+    return [*halves, ("meaning", score - sum(value for _, value in halves))]
 
 
 def _standing_out(cosines: Mapping[int, float]) -> dict[int, float]:

@@ -4,14 +4,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from vault_mind.agent import Agent
 from vault_mind.config import Config, Endpoint, Settings, find_vault, load, reach, state_folder
 from vault_mind.index import Index
-from vault_mind.journal import Journal
-from vault_mind.model import Claude, ModelClient
-from vault_mind.offline import Offline
 from vault_mind.vault import Vault
+
+if TYPE_CHECKING:
+    from vault_mind.agent import Agent
+    from vault_mind.journal import Journal
+    from vault_mind.model import ModelClient
 
 
 @dataclass(frozen=True)
@@ -41,19 +43,25 @@ class Session:
 
     @cached_property
     def index(self) -> Index:
-        """The vault's index."""
+        """The vault's index, by words; `settings.embedding_model` says whose vectors it could take beside them."""
         return Index(self.vault, language=self.settings.language)
 
     @cached_property
-    def journal(self) -> Journal:
+    def journal(self) -> "Journal":
         """The exchanges not yet learned from."""
+        from vault_mind.journal import Journal  # late: a search starts faster without what learns
+
         return Journal(state_folder(self.vault.root) / "journal")
 
     @cached_property
-    def mind(self) -> ModelClient:
+    def mind(self) -> "ModelClient":
         """Claude, or the offline mind."""
         if self.offline:
+            from vault_mind.offline import Offline  # late: a search starts faster without what answers
+
             return Offline()
+        from vault_mind.model import Claude  # late, as above
+
         return Claude(
             self.endpoint,
             model=self.settings.model,
@@ -63,8 +71,10 @@ class Session:
         )
 
     @cached_property
-    def agent(self) -> Agent:
+    def agent(self) -> "Agent":
         """A new chat."""
+        from vault_mind.agent import Agent  # late: a search starts faster without what answers and learns
+
         return Agent(self.vault, self.index, self.mind, self.journal, self.settings)
 
     def close(self) -> None:

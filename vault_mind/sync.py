@@ -30,6 +30,7 @@ class Synced:
 class _Work:
     """A sync under way: what has been read and is not yet stored, and the marks of what is up to date by folder."""
 
+    walked: Mapping[str, bytes]
     told: set[tuple[str, str]]
     problems: list[Problem]
     last: int
@@ -38,6 +39,7 @@ class _Work:
     new: list[tuple[int, Row]] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
     listings: dict[str, bytes | None] = field(default_factory=dict)
+    touched: set[str] = field(default_factory=set)
     kept: dict[str, dict[str, int]] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     size: int = 0
@@ -77,26 +79,35 @@ class Sync:
 
     def _taken_in(self, walk: Walk, progress: Progress | None) -> Synced:
         """Read what differs and store it, in batches that each leave the index sound."""
-        work = _Work(self._postings.told(), list(walk.problems), self._last())
+        work = _Work(walk.listings, self._postings.told(), list(walk.problems), self._last())
         tasks: list[Task] = []
         for folder, then in self._differing(walk).items():
             tasks += self._planned(folder, walk.listings.get(folder), _marks(then), work)
-        of = sum(len(task.names) for task in tasks)
-        read: set[str] = set()
-        for task, reads in read_all(self._vault, tasks, self._language):
-            for one in reads:
-                self._note(task.folder, one, work)
-            read.update(task.folder + name for name in task.names)
-            work.listings[task.folder] = _known_of(walk.listings[task.folder], work.kept[task.folder])
-            if len(work.new) >= BATCH or work.size >= BATCH_BYTES:
-                self._flush(work)
-            if progress:
-                progress(len(read), of)
+        try:
+            read = self._read(tasks, work, progress)
+        except KeyboardInterrupt:
+            self._stopped(work)
+            raise
         self._flush(work)
         self._postings.sweep(lambda memory: searched_terms(memory, self._language))
         news = [problem for problem in work.problems if (problem.path, problem.what) not in work.told]
         self._postings.tell(_holding(work.told, walk, read, work.problems))
         return Synced(work.changed, work.departed, tuple(news))
+
+    def _read(self, tasks: Sequence[Task], work: "_Work", progress: Progress | None) -> set[str]:
+        """Do all `tasks`; the paths that were looked at."""
+        of = sum(len(task.names) for task in tasks)
+        read: set[str] = set()
+        for task, reads in read_all(self._vault, tasks, self._language):
+            work.touched.add(task.folder)
+            for one in reads:
+                self._note(task.folder, one, work)
+            read.update(task.folder + name for name in task.names)
+            if len(work.new) >= BATCH or work.size >= BATCH_BYTES:
+                self._flush(work)
+            if progress:
+                progress(len(read), of)
+        return read
 
     def _planned(self, folder: str, now: bytes | None, then: dict[str, int], work: "_Work") -> list[Task]:
         """What has to be read in `folder`; what stayed and what is gone is noted in `work`."""
@@ -104,7 +115,7 @@ class Sync:
         work.kept[folder] = {name: mark for name, mark in marks.items() if then.get(name) == mark}
         changed = [name for name in marks if name not in work.kept[folder]]
         gone = sorted(then.keys() - marks.keys())
-        known = self._postings.known([folder + name for name in (*changed, *gone)]) if then or not folder else {}
+        known = self._postings.known([folder + name for name in (*changed, *gone)]) if work.last else {}
         work.numbers |= {path: number for path, (number, _) in known.items()}
         work.gone += [work.numbers[folder + name] for name in gone if folder + name in work.numbers]
         work.departed += len(gone)
@@ -122,18 +133,32 @@ class Sync:
             work.gone += [number] if number else []
             return
         work.changed += 1
-        work.kept[folder][one.name] = one.mark
         if one.row:
             if not number:
                 work.last += 1
                 number = work.last
             work.new.append((number, one.row))
             work.size += len(one.row.text)
+        work.kept[folder][one.name] = one.mark
+
+    def _stopped(self, work: "_Work") -> None:
+        """Store what was read before Ctrl-C: the next sync goes on from there.
+
+        What is wrong with it was told to nobody yet, so those files are looked at again.
+        """
+        wrong = {problem.path for problem in work.problems}
+        for folder, kept in work.kept.items():
+            if again := [name for name in kept if folder + name in wrong]:
+                kept.update(dict.fromkeys(again, 0))
+                work.touched.add(folder)
+        self._flush(work)
 
     def _flush(self, work: "_Work") -> None:
         """Store what has been read."""
+        for folder in work.touched:
+            work.listings[folder] = _known_of(work.walked[folder], work.kept[folder])
         self._postings.store(work.new, work.gone, work.listings)
-        work.new, work.gone, work.listings, work.size = [], [], {}, 0
+        work.new, work.gone, work.listings, work.touched, work.size = [], [], {}, set(), 0
 
     def _last(self) -> int:
         return next((number for (number,) in self._postings.rows("SELECT max(id) FROM files") if number), 0)
