@@ -103,7 +103,7 @@ def test_recall_follows_an_edit_a_new_file_and_a_deletion_at_once(write: Write, 
 
 
 def test_recall_brings_what_fits_and_keeps_a_few_others_as_the_nearest(write: Write, new_agent: NewAgent) -> None:
-    for number in range(12):
+    for number in range(40):
         write(f"{number}.md", f"The user has a cup number {number}.")
     write("train.md", "The user takes the night train to Lisbon.")
 

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
 
@@ -16,10 +16,12 @@ import typer.main
 from typer.testing import CliRunner
 
 from tests.conftest import Ended, OnTerminal, Run
+from tests.embeddings_api import EmbeddingsApi, serving
 from tests.messages_api import Answer, MessagesApi, remembering
 from vault_mind import Vault
 from vault_mind.cli import app
 from vault_mind.config import Settings, user_file
+from vault_mind.vectors import key
 
 Write = Callable[[str, str | bytes], Path]
 POSIX = pytest.mark.skipif(os.name == "nt", reason="a matter of POSIX shells, signals or file names")
@@ -351,7 +353,7 @@ def test_a_query_that_makes_no_sense_is_a_line_of_error(call: Run, write: Write,
 
 
 def test_search_says_when_nothing_really_fits_and_shows_the_nearest(call: Run, write: Write) -> None:
-    for number in range(12):
+    for number in range(40):
         write(f"{number}.md", f"The user has a cup number {number}.")
     write("a.md", TEA)
     question = ("search", "what was the train to Lisbon like when the user left the house with a cup of coffee")
@@ -873,3 +875,74 @@ def test_the_shell_makes_no_vault_when_it_completes(run: Run, home: Path) -> Non
     assert completed(run, "vault-mind show cof") in ([""], ["", ""])
 
     assert not (home / "vault-mind").exists()
+
+
+# --- search by meaning ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def embeddings() -> Iterator[EmbeddingsApi]:
+    """An embeddings server of one's own."""
+    with serving() as api:
+        yield api
+
+
+def by_meaning(api: EmbeddingsApi) -> dict[str, str]:
+    """The environment of somebody who has set it as embedding_model."""
+    return {"VAULT_MIND_EMBEDDING_MODEL": f"{api.url}#words"}
+
+
+def test_embed_makes_the_vectors_once(run: Run, write: Write, embeddings: EmbeddingsApi) -> None:
+    write("a.md", TEA)
+    write("b.md", "The train leaves at nine.")
+
+    first = run("embed", "--json", env=by_meaning(embeddings))
+    second = run("embed", env=by_meaning(embeddings))
+
+    assert json.loads(first.stdout) == {"model": f"{embeddings.url}#words", "made": 2, "waiting": 0}
+    assert (second.exit_code, second.stderr) == (0, "0 vectors made\n")
+    assert any("The train leaves at nine." in text for text in embeddings.sent)
+
+
+def test_embed_without_a_model_says_what_to_set(call: Run, write: Write) -> None:
+    write("a.md", TEA)
+
+    ended = call("embed")
+
+    assert (ended.exit_code, ended.stdout) == (2, "")
+    assert "embedding_model" in ended.stderr
+
+
+def test_a_search_by_meaning_finds_what_shares_no_word(run: Run, write: Write, embeddings: EmbeddingsApi) -> None:
+    write("a.md", TEA)
+    write("b.md", "The train leaves at nine.")
+
+    ended = run("search", "--json", "--explain", "rooibos", env=by_meaning(embeddings))
+
+    found = json.loads(ended.stdout)
+    assert {hit["path"] for hit in found} == {"a.md", "b.md"}
+    assert found[0]["explain"][-1]["part"] == "meaning"
+
+
+def test_a_search_without_its_model_goes_by_words_and_says_so(run: Run, write: Write) -> None:
+    write("a.md", TEA)
+
+    ended = run("search", "--paths", "tea", env={"VAULT_MIND_EMBEDDING_MODEL": "http://127.0.0.1:9/v1#words"})
+
+    assert (ended.exit_code, ended.stdout) == (0, "a.md\n")
+    assert ended.stderr.startswith("searched by words alone: ")
+
+
+def test_what_is_forgotten_leaves_its_vector_nowhere(
+    home: Path, run: Run, write: Write, embeddings: EmbeddingsApi
+) -> None:
+    write("a.md", TEA)
+    write("b.md", "The train leaves at nine.")
+    run("embed", env=by_meaning(embeddings))
+    file = next(home.rglob("*.vectors"))
+    text = next(text for text in embeddings.sent if "train" in text)
+    assert key(text) in file.read_bytes()
+
+    run("forget", "--yes", "b")
+
+    assert key(text) not in file.read_bytes()

@@ -29,6 +29,7 @@ from tests.conftest import NOW
 from vault_mind import Hit, Index, Vault, rank
 from vault_mind.errors import SettingsError
 from vault_mind.query import Query, parse
+from vault_mind.ranking import CANDIDATES
 from vault_mind.regex import Pattern
 
 ROUNDING = 1.13  # tantivy keeps a length of more than 40 terms in one byte; so far its score may be off
@@ -77,8 +78,11 @@ def agrees(
 ) -> bool:
     """Whether index and reference give the same memories in the same order, up to scores nearer than tantivy rounds."""
     found = index.search(query, k, past=past, now=now)
-    everything = rank(index.vault.memories(), query, 10**6, past=past, now=now, language=language)
-    exact = {hit.memory.path: hit for hit in everything}
+    memories = list(index.vault.memories())
+    # How many are looked at again depends on k, so the whole list is asked for as far as it is the same.
+    everything = rank(memories, query, max(k, CANDIDATES), past=past, now=now, language=language)
+    further = rank(memories, query, 10**6, past=past, now=now, language=language)
+    exact = {hit.memory.path: hit for hit in (*further, *everything)}
     assert len(found) == min(max(k, 0), len(everything))
     assert len({hit.memory.path for hit in found}) == len(found)
     for hit, wanted in zip(found, everything, strict=False):

@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import NOW, Run
 from vault_mind.cli import app
 from vault_mind.dates import period
+from vault_mind.embedding import open_embedder
 from vault_mind.repl import COMMANDS
 from vault_mind.stopwords import FUNCTION_WORDS
 
@@ -40,10 +41,22 @@ CALLS = [
     (0, "forget kettle --yes"),
     (0, "stats --json"),
     (0, "doctor --json"),
+    (2, "embed --download --json"),  # no model is set here; test_cli runs it with one
     (0, "rebuild"),
     (0, "config --json"),
     (0, "version"),
 ]
+
+
+def test_every_embedding_model_of_the_readme_can_be_set(tmp_path: Path) -> None:
+    table = README.partition("| `embedding_model` | |")[2].partition("\n\n")[0]
+    settings = re.findall(r"^\| `([^`]+)` \|", table, re.MULTILINE)
+    keys = {"OPENAI_API_KEY": "k", "VOYAGE_API_KEY": "k"}
+
+    opened = [open_embedder(setting, keys, models=tmp_path) for setting in settings]
+
+    assert len(settings) == 5
+    assert [embedder and embedder.name for embedder in opened] == settings
 
 
 @pytest.fixture

@@ -221,6 +221,7 @@ def search(
         _say(f"read as: {render.one_line(how)}", "dim")
     _sync(session)
     hits = session.index.ranked(asked, k, past=everything, now=now)
+    _tell_of_meaning(session.index)
     if pinned:
         hits = _pinned_first(session.index, asked, hits, k, past=everything, now=now)
     fitting = render.fitting(hits)
@@ -239,6 +240,16 @@ def search(
         raise typer.Exit(NO_MATCH)
 
 
+def _tell_of_meaning(index: "Index") -> None:
+    """Say it when meaning was wanted and could not be looked at, of all memories or of some."""
+    if index.meaning is None:
+        return
+    if index.meaning.trouble:
+        _say(f"searched by words alone: {render.one_line(index.meaning.trouble)}", "yellow")
+    elif waiting := index.waiting():
+        _say(f"{waiting:,} memories were searched by words alone; for their meaning: vault-mind embed", "dim")
+
+
 def _pinned_first(index: "Index", asked: Query, hits: list[Hit], k: int, *, past: bool, now: datetime) -> list[Hit]:
     """`hits`, with every pinned memory that fits before all others."""
     if not (asked.ranks or asked.filters):
@@ -247,6 +258,27 @@ def _pinned_first(index: "Index", asked: Query, hits: list[Hit], k: int, *, past
     first = render.fitting(index.ranked(only, k, past=past, now=now))
     paths = {hit.memory.path for hit in first}
     return [*first, *(hit for hit in hits if hit.memory.path not in paths)][:k]
+
+
+@app.command(epilog="Example: vault-mind embed --download")
+def embed(
+    ctx: typer.Context,
+    vault: VaultOption = None,
+    download: Annotated[bool, typer.Option("--download", help="Fetch the model where it is not here yet.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Make the vectors that search by meaning lacks, with the model that embedding_model names."""
+    session = _open(ctx, vault)
+    if session.index.meaning is None:
+        raise SettingsError("embedding_model", "no model is set; the README says which can be", "settings")
+    _sync(session)
+    with Screen(stderr=True).status("embedding") as tell:
+        made = session.embed(lambda done, of: tell(f"embedding {done:,} of {of:,}"), download=download)
+    waiting = session.index.waiting()
+    if json:
+        _print_json({"model": session.settings.embedding_model, "made": made, "waiting": waiting})
+        return
+    _say(f"{made:,} vectors made" + (f", {waiting:,} memories could not be embedded" if waiting else ""), "dim")
 
 
 @app.command(epilog="Example: vault-mind grep -i 'birthday|anniversary'")
@@ -394,6 +426,7 @@ def forget(
         raise typer.Exit(NO_MATCH)
     session.vault.forget(memory)
     _sync(session)
+    session.forgotten()
     _say(f"forgotten: {render.one_line(memory.path)}", "dim")
 
 

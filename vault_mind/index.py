@@ -84,6 +84,10 @@ class Index:
         self.sync()
         return self._mended(lambda: self._embedded(meaning, progress, stop))
 
+    def meanings(self) -> set[bytes]:
+        """The keys of the vectors that memories of the last sync have or wait for."""
+        return {bytes(key) for (key,) in self._postings.rows("SELECT DISTINCT key FROM meanings")}
+
     def waiting(self) -> int:
         """How many memories have no vector yet; 0 without `meaning`."""
         meaning = self.meaning

@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
 from vault_mind.embedding import Embedder, embed_missing
@@ -68,8 +68,7 @@ class Meaning:
 
     def forget(self, keys: Iterable[bytes]) -> None:
         """Forget every vector but those of `keys`, whatever embedder made it."""
-        for name in kept_names(self._folder):
-            Vectors(self._folder, name).keep_only(set(keys))
+        forget_vectors(self._folder, set(keys))
 
     def close(self) -> None:
         """Let go of the model or the connection."""
@@ -84,6 +83,12 @@ class Meaning:
     def _failed(self, error: Exception) -> None:
         log.info("no meaning", exc_info=error)
         self.trouble = str(error)
+
+
+def forget_vectors(folder: Path, keys: Collection[bytes]) -> None:
+    """Forget every vector in `folder` but those of `keys`, whatever embedder made it."""
+    for name in kept_names(folder):
+        Vectors(folder, name).keep_only(keys)
 
 
 def embedded_text(memory: Memory) -> tuple[bytes, str]:

@@ -3,6 +3,7 @@
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
@@ -44,6 +45,8 @@ class Chat:
     confirm: Callable[[str], bool]
     interactive: bool = False
     exit_code: int = field(default=0, init=False)
+    trouble: str | None = field(default=None, init=False)
+    _told: str | None = field(default=None, init=False)
 
     def greet(self) -> None:
         """Say once what mind this is."""
@@ -72,6 +75,7 @@ class Chat:
         if waiting := agent.backlog():
             self._catch_up(waiting)
         recalled = agent.recall(message)
+        self._tell_trouble()
         self._tell(*map(render.problem, recalled.news))
         self._tell(render.recalled(recalled), cut=True)
         try:
@@ -82,6 +86,14 @@ class Chat:
         with self.err.status("learning (Ctrl-C to leave it for later)"):
             what = agent.learn(message, reply)
         self._tell_learned(what)
+
+    def _tell_trouble(self) -> None:
+        """Say once why memories are found by their words alone."""
+        meaning = self.session.index.meaning
+        trouble = (meaning and meaning.trouble) or self.trouble
+        if trouble and trouble != self._told:
+            self.err.say(f"searched by words alone: {render.one_line(trouble)}", "yellow")
+        self._told = trouble
 
     def _stream(self, pieces: Iterator[str]) -> str:
         if self.out.is_terminal:
@@ -147,6 +159,8 @@ class Chat:
         self.out.put(render.memories([memory], long=True))
         if self.confirm("Forget it?"):
             vault.forget(memory)
+            self.session.index.sync()
+            self.session.forgotten()
             self.err.say(f"forgotten: {render.one_line(memory.path)}", "dim")
         else:
             self.err.say("kept", "dim")
@@ -258,17 +272,44 @@ def at_terminal(chat: Chat) -> None:
     warm_up = getattr(chat.session.mind, "warm_up", None)
     if warm_up:  # the SDK takes seconds to import; that is done by the time the first message is typed
         threading.Thread(target=warm_up, daemon=True).start()
-    while True:
+    with _embedding_behind(chat):
+        while True:
+            try:
+                message = prompts.prompt("› ")
+            except KeyboardInterrupt:
+                continue
+            except EOFError:
+                break
+            try:
+                chat.say(message)
+            except Leave:
+                break
+
+
+@contextmanager
+def _embedding_behind(chat: Chat) -> Iterator[None]:
+    """While the chat goes on, a thread makes the vectors that search by meaning lacks; what is made stays."""
+    chat.session.index.sync()
+    waiting = chat.session.index.waiting()
+    if not waiting:
+        yield
+        return
+    stop = threading.Event()
+
+    def work() -> None:
         try:
-            message = prompts.prompt("› ")
-        except KeyboardInterrupt:
-            continue
-        except EOFError:
-            break
-        try:
-            chat.say(message)
-        except Leave:
-            break
+            chat.session.embed(None, stop=stop)
+        except VaultMindError as error:
+            chat.trouble = str(error)  # told at the next turn: now somebody may be typing
+
+    chat.err.say(f"making vectors of {waiting:,} memories in the background", "dim")
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        stop.set()
+        thread.join(2)  # it stops between two batches; a server that does not answer is not waited for
 
 
 def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:

@@ -1,13 +1,20 @@
 """One vault, opened: its settings, index, journal and agent, as the doors and programs need them."""
 
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from vault_mind.config import Config, Endpoint, Settings, find_vault, load, reach, state_folder
+import platformdirs
+
+from vault_mind.config import Config, Endpoint, Settings, cache_folder, find_vault, load, reach, state_folder
+from vault_mind.embedding import NONE, Embedder, open_embedder
+from vault_mind.errors import SettingsError
 from vault_mind.index import Index
+from vault_mind.meaning import Meaning, forget_vectors
+from vault_mind.sync import Progress
 from vault_mind.vault import Vault
 
 if TYPE_CHECKING:
@@ -43,8 +50,43 @@ class Session:
 
     @cached_property
     def index(self) -> Index:
-        """The vault's index, by words; `settings.embedding_model` says whose vectors it could take beside them."""
-        return Index(self.vault, language=self.settings.language)
+        """The vault's index, by words, and by meaning where an embedding model is set."""
+        return Index(self.vault, language=self.settings.language, meaning=self.meaning())
+
+    def meaning(self, *, download: bool = False) -> Meaning | None:
+        """What search by meaning needs; None without an embedding model. With `download` it may be fetched."""
+        name = self.settings.embedding_model
+        if name == NONE:
+            return None
+        models = platformdirs.user_cache_path("vault-mind") / "models"
+
+        def opened() -> Embedder:
+            embedder = open_embedder(name, self.environment, models=models, download=download)
+            if embedder is None:
+                raise SettingsError("embedding_model", f"{name!r} names no model", "settings")
+            return embedder
+
+        return Meaning(name, opened, self._vectors)
+
+    @property
+    def _vectors(self) -> Path:
+        return cache_folder(self.vault.root) / "vectors"
+
+    def embed(self, progress: Progress | None, *, download: bool = False, stop: threading.Event | None = None) -> int:
+        """Make the vectors that are missing; how many were made. Raises EmbeddingError and SettingsError.
+
+        It has an index of its own, so that it may run beside everything else, in a thread too.
+        """
+        index = Index(self.vault, language=self.settings.language, meaning=self.meaning(download=download))
+        try:
+            return index.embed(progress, stop)
+        finally:
+            index.close()
+
+    def forgotten(self) -> None:
+        """After memories were forgotten: their vectors leave the disk as well."""
+        if self._vectors.is_dir():
+            forget_vectors(self._vectors, self.index.meanings())
 
     @cached_property
     def journal(self) -> "Journal":
