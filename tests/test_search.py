@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import NOW, THOROUGH
 from tests.test_index import agrees, do, put, scratch
-from vault_mind import Index, Vault, rank
+from vault_mind import Index, Vault
 from vault_mind.query import Query, parse
 from vault_mind.ranking import CANDIDATES, LENDERS, LINKERS, Hit
 
@@ -343,9 +343,9 @@ def test_what_a_filter_keeps_out_still_lends_nothing_and_is_not_lent_to(index: I
 def test_a_guess_says_for_which_word_it_stands(index: Index, write: Write) -> None:
     write("a.md", "walrus")
 
-    hits = index.search("walrys", 5, now=NOW)
+    hits = index.search("walros", 5, now=NOW)
 
-    assert [what for what, _ in index.explained("walrys", hits, now=NOW)[0].parts] == ["walrus (for walrys)"]
+    assert [what for what, _ in index.explained("walros", hits, now=NOW)[0].parts] == ["walrus (for walros)"]
 
 
 def test_a_listing_by_clauses_has_nothing_to_explain(index: Index, write: Write) -> None:
@@ -394,5 +394,5 @@ def test_a_clause_never_adds_a_hit_and_words_are_scored_as_without_it(files: dic
 
         assert {hit.memory.kind for hit in found} <= {"fact"}
         assert set(paths(found)) <= set(everything)
-        assert paths(found) == paths(rank(vault.memories(), kept, 100, now=NOW)) or len(found) > 1
+        assert agrees(index, kept)
         index.close()

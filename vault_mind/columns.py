@@ -50,14 +50,14 @@ class Columns:
         """How many memories are superseded or may have expired."""
         return self["state"].count(SUPERSEDED) + self["state"].count(EXPIRING)
 
-    def beside(self, number: int) -> Sequence[int]:
-        """The two before and the two after `number` in its chat; 0 for nobody."""
+    def beside(self, number: int) -> Iterable[int]:
+        """The two before and the two after `number` in its chat, as far as there are such."""
         spots = self["spot"]
         spot = spots[number] if number < len(spots) else 0
         if not spot:
             return ()
         order = self["order"]
-        return (order[spot - 2], order[spot - 1], order[spot + 1], order[spot + 2])
+        return filter(None, (order[spot - 2], order[spot - 1], order[spot + 1], order[spot + 2]))
 
     def set_state(self, number: int, state: int) -> None:
         """Say whether memory `number` is current."""

@@ -234,19 +234,18 @@ def second_look(
 ) -> dict[int, float]:
     """The scores after sharing, from the memories' `own` scores, best first.
 
-    `beside` gives a memory's neighbours in its chat, two to either side (0 and below: nobody), and
-    `linked` the memories that one is linked with in either direction.
+    `beside` gives a memory's neighbours in its chat, two to either side, and `linked` the memories
+    that one is linked with in either direction.
     """
     final = dict(own)
     score_of = final.get
     taken: dict[int, float] = {}
     for number, value in foremost(own, LENDERS):  # best first, so that each takes from the best before the next best
         for other in beside(number):
-            if other > 0:
-                share = taken.get(other, BESIDE)
-                if share:
-                    taken[other] = SECOND if share == BESIDE else 0.0
-                    final[other] = score_of(other, 0.0) + value * share
+            share = taken.get(other, BESIDE)
+            if share:
+                taken[other] = SECOND if share == BESIDE else 0.0
+                final[other] = score_of(other, 0.0) + value * share
     if linked:
         served: set[int] = set()
         for number, value in foremost(own, LINKERS):

@@ -26,7 +26,7 @@ RACY = 2_000_000_000  # ns; a file that was this young when read may have change
 MANY = 4_000  # files from which on more processes are worth their start
 MOST = 4  # processes
 CHUNK = 250  # files that a process is given at a time
-AHEAD = 24  # chunks that each is given before its results are asked for, so that none is idle while we store
+AHEAD = 12  # chunks that each is given before its results are asked for, so that none is idle while we store
 
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from vault_mind.readers import serve; serve()"
 

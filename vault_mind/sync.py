@@ -11,7 +11,7 @@ from vault_mind.readers import Read, Task, read_all, split
 from vault_mind.rows import Row
 from vault_mind.vault import Problem, Vault, Walk
 
-BATCH = 25_000  # files between two commits of a long sync, which may be interrupted
+BATCH = 15_000  # files between two commits of a long sync, which may be interrupted
 BATCH_BYTES = 32 * 2**20  # bytes of texts, likewise
 
 Progress = Callable[[int, int], None]
