@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.conftest import THOROUGH
-from vault_mind.columns import Columns, ColumnsError
+from vault_mind.columns import FEW_GAPS, Columns, ColumnsError
 from vault_mind.rows import ABSENT, CURRENT, EXPIRING, SUPERSEDED
 
 
@@ -77,6 +77,21 @@ def test_whatever_is_laid_down_the_neighbours_are_those_of_the_chats(steps: list
     for numbers in chats.values():
         for at, number in enumerate(numbers):
             assert beside(Columns(disk), number) == numbers[max(at - 2, 0) : at] + numbers[at + 1 : at + 3]
+
+
+# Once: a chat that was laid down anew with each edit of one of its memories left its old places behind for ever.
+def test_a_chat_that_is_laid_down_again_and_again_takes_no_more_room() -> None:
+    columns, numbers = Columns(), list(range(1, 101))
+    columns.set_chat([201, 202])
+
+    for _ in range(100):
+        columns.set_chat(numbers)
+        list(columns.packed())
+
+    assert len(columns["order"]) < 10 * FEW_GAPS
+    assert beside(columns, 50) == [48, 49, 51, 52]
+    assert beside(columns, 100) == [98, 99]
+    assert beside(columns, 201) == [202]
 
 
 def test_a_state_that_was_never_set_is_that_of_nobody() -> None:

@@ -16,7 +16,7 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "texts"
 
 
-@given(st.lists(st.lists(st.text(max_size=20), max_size=4), max_size=4))
+@given(batches=st.lists(st.lists(st.text(max_size=20), max_size=4), max_size=4))
 def test_every_text_is_found_again_however_they_were_put_in(
     batches: list[list[str]], tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from vault_mind.analysis import query_terms, terms
 from vault_mind.memory import Memory, parse
-from vault_mind.ranking import Hit, rank, score
+from vault_mind.query import parse as parse_query
+from vault_mind.ranking import BESIDE, LENDERS, LINKED, LINKERS, SECOND, Hit, foremost, gifts, rank, score, second_look
 
 WORDS = st.sampled_from("tea green milk the is and who coffee Café 猫 猫が好き C++ e-mail BilgePump don't".split())
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
@@ -213,3 +214,164 @@ def test_the_order_of_the_vault_does_not_matter(texts: list[str], query: str, ra
     random.shuffle(shuffled)  # type: ignore[attr-defined]  # hypothesis does not name the class
 
     assert rank(shuffled, query, 10) == rank(memories, query, 10)
+
+
+# --- what is learned beside each other, and what is linked ----------------------------------------
+
+
+def in_chat(*texts: str) -> list[Memory]:
+    """Memories 1.md, 2.md, … of one chat, a minute between each."""
+    return [
+        parse(f"{number}.md", f"---\nchat: x\ncreated_at: 2026-01-01T10:{number:02}:00Z\n---\n{text}\n")
+        for number, text in enumerate(texts, 1)
+    ]
+
+
+# Once: the first memory by path never gained, since its number, 0, was taken for nobody.
+@pytest.mark.parametrize("at", range(5))
+def test_a_memory_gains_from_those_within_two_places_in_its_chat(at: int) -> None:
+    texts = ["milk"] * 5
+    texts[at] = "lake"
+
+    hits = {hit.memory.path: hit.score for hit in rank(in_chat(*texts), "lake", 9)}
+
+    assert set(hits) == {f"{number + 1}.md" for number in range(5) if abs(number - at) <= 2}
+    assert all(value == hits[f"{at + 1}.md"] * BESIDE for path, value in hits.items() if path != f"{at + 1}.md")
+
+
+def test_it_gains_from_the_best_and_the_next_best_and_from_no_third() -> None:
+    own = [(1, 8.0), (2, 4.0), (3, 2.0)]
+
+    final = second_look(own, lambda number: [9], {})
+
+    assert final == {1: 8.0, 2: 4.0, 3: 2.0, 9: 8.0 * BESIDE + 4.0 * SECOND}
+    assert gifts(9, own, lambda number: [9], {}) == [("beside", 1, 4.0), ("beside", 2, 1.0)]
+
+
+def test_those_that_tie_with_the_last_lender_lend_as_well() -> None:
+    own = [(number, 1.0) for number in range(1, LENDERS + 20)] + [(500, 0.5)]
+
+    final = second_look(own, lambda number: [1000 + number], {})
+
+    assert sum(number > 1000 for number in final) == LENDERS + 19
+    assert 1500 not in final
+
+
+def test_those_that_tie_with_the_last_linker_serve_as_well_and_each_is_served_once() -> None:
+    own = [(0, 2.0)] + [(number, 1.0) for number in range(1, LINKERS + 5)] + [(500, 0.5)]
+    links = {number: [1000 + number, 7_000, number] for number, _ in own}
+
+    final = second_look(own, lambda number: (), links)
+
+    assert sum(number >= 1000 for number in final) == LINKERS + 5 + 1
+    assert final[7_000] == 2.0 * LINKED
+    assert 1500 not in final
+    assert final[3] == 1.0
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 30), st.sampled_from((1.0, 1.0, 2.0, 0.3))), unique_by=lambda pair: pair[0]),
+    st.dictionaries(st.integers(1, 30), st.lists(st.integers(1, 40), unique=True, max_size=4)),
+    st.dictionaries(st.integers(1, 30), st.lists(st.integers(1, 40), max_size=4)),
+)
+def test_what_each_is_given_sums_to_what_it_gains(
+    pairs: list[tuple[int, float]], near: dict[int, list[int]], links: dict[int, list[int]]
+) -> None:
+    own = sorted(pairs, key=lambda pair: -pair[1])
+    known = dict(own)
+
+    final = second_look(own, lambda number: near.get(number, ()), links)
+
+    for number, value in final.items():
+        given_to = gifts(number, own, lambda n: near.get(n, ()), links)
+        assert value == pytest.approx(known.get(number, 0.0) + sum(gift for _, _, gift in given_to))
+
+
+@given(st.lists(st.sampled_from((3.0, 2.0, 1.0)), max_size=12), st.integers(1, 6))
+def test_the_foremost_are_all_that_are_as_good_as_the_last_of_them(values: list[float], count: int) -> None:
+    own = [(number, value) for number, value in enumerate(sorted(values, reverse=True))]
+
+    found = foremost(own, count)
+
+    least = own[min(count, len(own)) - 1][1] if own else 0.0
+    assert list(found) == [pair for pair in own if pair[1] >= least]
+
+
+def test_links_count_in_both_directions_whatever_the_case_and_the_folder() -> None:
+    memories = [
+        parse("a.md", "The lake. [[notes/Sea|there]]"),
+        parse("deep/sea.md", "Salt."),
+        parse("z.md", "[[A#part]]"),
+        parse("other.md", "[[nowhere]]"),
+    ]
+
+    hits = {hit.memory.path: hit.score for hit in rank(memories, "lake", 9)}
+
+    assert set(hits) == {"a.md", "deep/sea.md", "z.md"}
+    assert hits["z.md"] == hits["deep/sea.md"] == hits["a.md"] * LINKED
+
+
+def test_a_link_to_oneself_brings_nothing() -> None:
+    plain, linked = (
+        rank([parse("a.md", f"The lake {link}"), parse("b.md", "x")], "lake", 1) for link in ("a", "[[a]]")
+    )
+
+    assert plain[0].score == linked[0].score
+
+
+# --- languages, times, slips ----------------------------------------------------------------------
+
+
+def test_a_compound_is_found_by_its_part_and_by_another_with_it() -> None:
+    memories = [parse("1.md", "Gartenschlauch"), parse("2.md", "Garten"), parse("3.md", "Zaun")]
+
+    assert paths(rank(memories, "Schlauch", 5, language="german")) == ["1.md"]
+    assert paths(rank(memories, "Garten", 5, language="german")) == ["2.md", "1.md"]
+    assert paths(rank(memories, "Schlauch", 5)) == []
+
+
+def test_a_memory_in_another_language_is_found_in_its_own() -> None:
+    memories = [parse("1.md", "---\nlang: de\n---\nDie Häuser sind alt."), parse("2.md", "The houses are old.")]
+
+    assert paths(rank(memories, "Haus", 5)) == ["1.md"]
+    assert paths(rank(memories, "house", 5)) == ["2.md"]
+
+
+def test_a_time_that_is_asked_about_counts() -> None:
+    memories = [
+        parse("1.md", "---\ncreated_at: 2026-04-10\n---\nA boat trip."),
+        parse("2.md", "---\ncreated_at: 2026-08-10\n---\nA boat trip."),
+    ]
+
+    assert paths(rank(memories, "boat trip last spring", 5, now=datetime(2026, 11, 29, tzinfo=UTC)))[0] == "1.md"
+    assert paths(rank(memories, "boat trip in August", 5, now=datetime(2026, 11, 29, tzinfo=UTC)))[0] == "2.md"
+
+
+def test_a_word_that_nobody_wrote_stands_for_one_that_is_spelt_nearly_so() -> None:
+    memories = vault_of("walrus", "milk")
+
+    assert rank(memories, "wolrus", 5)[0].score < rank(memories, "walrus", 5)[0].score
+    assert paths(rank(memories, "wolrus", 5)) == ["1.md"]
+
+
+def test_a_query_without_words_gives_the_newest_first_and_those_without_a_date_last() -> None:
+    memories = [
+        parse("b.md", "---\nkind: fact\ncreated_at: 2026-01-01\n---\n"),
+        parse("a.md", "---\nkind: fact\n---\n"),
+        parse("2026-05-01.md", "---\nkind: fact\n---\n"),
+        parse("c.md", "tea"),
+    ]
+
+    hits = rank(memories, parse_query("kind:fact", datetime(2026, 6, 1, tzinfo=UTC)), 9)
+
+    assert paths(hits) == ["2026-05-01.md", "b.md", "a.md"]
+    assert {hit.score for hit in hits} == {0.0}
+
+
+def test_the_fit_is_near_one_for_a_memory_of_usual_length_that_holds_every_word() -> None:
+    memories = vault_of("green tea", "green milk", "black coffee", "white sugar")
+
+    hits = rank(memories, "green tea", 5)
+
+    assert hits[0].fit == pytest.approx(1.0, abs=0.05)
+    assert hits[1].fit < 0.5

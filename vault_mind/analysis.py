@@ -15,6 +15,7 @@ MOST = 256  # terms of a query; somebody who pastes a book asks about its beginn
 LONGEST = 64  # characters of a term; what is longer is no word, and both sides are cut alike
 UNBROKEN = 1 << 16  # characters without a break that are looked at; a longer chain is nothing that people wrote
 REMEMBERED = 1 << 16  # words of a language whose terms are kept at hand
+OTHERS = 1 << 13  # of them numbers, compounds and the like
 
 STOPWORDS: Mapping[str, frozenset[str]] = {"english": frozenset(FUNCTION_WORDS["english"].split())}
 
@@ -157,13 +158,20 @@ class _Table(dict[str, tuple[str, ...]]):
     def __init__(self, language: str) -> None:
         super().__init__()
         self._language = language
+        self._others: list[str] = []
         _stemmer(language)  # an unknown one is told at once, whatever the text
 
     def __missing__(self, chunk: str) -> tuple[str, ...]:
         found = tuple(filter(None, _chunk_terms(chunk, self._language)))
-        if len(self) >= REMEMBERED:
-            self.clear()
         if len(chunk) <= LONGEST:
+            if not chunk.isalpha():  # dates, numbers and names of things: most are met only once
+                self._others.append(chunk)
+                if len(self._others) > OTHERS:
+                    for other in self._others:
+                        self.pop(other, None)
+                    self._others.clear()
+            elif len(self) >= REMEMBERED:
+                self.clear()
             self[chunk] = found
         return found
 

@@ -227,17 +227,27 @@ def search(
     fitting = render.fitting(hits)
     if hits and not fitting:
         _say(render.NOTHING_FITS if paths and not json else f"{render.NOTHING_FITS}; the nearest:", "dim")
+    for word, others in session.index.guesses(asked, now).items():
+        _say(f"no memory holds {render.one_line(word)}: searched for {render.one_line(', '.join(others))}", "dim")
     explanations = session.index.explained(asked, hits, past=everything, now=now) if explain else []
     if json:
         _print_json([render.hit_data(hit, each) for hit, each in zip_longest(hits, explanations)])
     elif paths:
         Screen().put(render.memories([hit.memory for hit in fitting], long=False))
     else:
-        Screen().put(render.hits(hits, explanations))
+        Screen().put(render.hits(hits, explanations, asked.words))
     if not hits:
-        _say("no memory matches", "dim")
+        _say(_why_nothing(session.index, asked, now, past=everything), "dim")
     if not fitting:
         raise typer.Exit(NO_MATCH)
+
+
+def _why_nothing(index: "Index", asked: Query, now: datetime, *, past: bool) -> str:
+    """What to say when there is no hit."""
+    if not (asked.ranks or asked.filters):
+        return "there is no word in it to search for"
+    hidden = [] if past else index.ranked(asked, 1, past=True, now=now)
+    return "no memory matches" + ("; superseded or expired ones do: --all" if hidden else "")
 
 
 def _tell_of_meaning(index: "Index") -> None:

@@ -12,6 +12,7 @@ from zlib import crc32
 from vault_mind.rows import ABSENT, EXPIRING, SUPERSEDED
 
 _TYPES = {"state": "B", "spot": "I", "order": "I", "starts": "Q", "owners": "I"}
+GAPS, FEW_GAPS = 0.75, 1_000  # share of zeros in `order`, which is at most half by itself; and how few never matter
 _CHECK = 4  # bytes of a checksum, which stands behind each array
 
 
@@ -99,10 +100,24 @@ class Columns:
 
     def packed(self) -> Iterator[tuple[str, bytes]]:
         """The arrays that were changed, as bytes; of new columns all."""
+        self._tidy()
         for name in sorted(_TYPES if self._packed is None else self.dirty):
             data = self[name].tobytes()
             yield name, data + _check(data)
         self.dirty.clear()
+
+    def _tidy(self) -> None:
+        """Close the gaps that chats left which were laid down anew, once they are the most of it."""
+        if "order" not in self.dirty or self["order"].count(0) <= len(self["order"]) * GAPS + FEW_GAPS:
+            return
+        order = array(_TYPES["order"], (0, 0))
+        for number in self["order"]:
+            if number:
+                self._set("spot", number, len(order), 0)
+                order.append(number)
+            elif order[-1] or order[-2]:
+                order.append(0)
+        self._arrays["order"] = order
 
     def _set(self, name: str, number: int, value: int, empty: int) -> None:
         column = self[name]

@@ -358,7 +358,9 @@ def _drop_if_changed(vectors: Vectors, embedder: Embedder) -> None:
     """Throw the vectors away when the model behind the name now sees the same text otherwise."""
     now = embedder.embed([PROBE_TEXT])
     then = vectors.vector(PROBE)
-    if then is not None and (then.shape != now[0].shape or float(then @ now[0]) < ALIKE):
+    if then is not None and not _alike(then, now[0]):
+        now = embedder.embed([PROBE_TEXT])  # one strange answer is no reason to throw everything away
+    if then is not None and not _alike(then, now[0]):
         log.info("the model behind %s has changed; embedding anew", embedder.name)
         vectors.clear()
         then = None
@@ -366,6 +368,10 @@ def _drop_if_changed(vectors: Vectors, embedder: Embedder) -> None:
         if len(vectors):  # their probe was lost, so nobody knows whose they are
             vectors.clear()
         vectors.add([PROBE], now)
+
+
+def _alike(one: "NDArray[np.float32]", other: "NDArray[np.float32]") -> bool:
+    return one.shape == other.shape and float(one @ other) >= ALIKE
 
 
 def _keep(vectors: Vectors, hashes: Sequence[bytes], rows: Sequence[Any]) -> int:

@@ -99,11 +99,11 @@ class Generation:
         if totals.version != self.totals.version:
             self.index.reload()
             self.searcher: Any = self.index.searcher()  # its stubs lack the count
-            self.totals = totals
             self.languages: Sequence[str] | None = None
             self.by_length: dict[str, dict[int, list[str]]] = {}
             self.vocabulary: dict[str, Sequence[str]] = {}
             self.forget_columns()
+            self.totals = totals  # at last, so that what Ctrl-C cuts short is done again
 
     @cached_property
     def columns(self) -> Columns:

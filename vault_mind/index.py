@@ -2,7 +2,7 @@
 
 import logging
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
@@ -72,6 +72,11 @@ class Index:
         if not read.ranks:
             return [Explanation(()) for _ in hits]
         return self._mended(lambda: self._search.explained(read, hits, moment, past=past))
+
+    def guesses(self, query: Query, now: datetime | None = None) -> Mapping[str, Sequence[str]]:
+        """The words of `query` that no memory of the last sync holds, each with the terms looked for instead."""
+        moment = now or datetime.now().astimezone()
+        return self._mended(lambda: self._search.guesses(query, moment)) if query.ranks else {}
 
     def embed(self, progress: Progress | None = None, stop: threading.Event | None = None) -> int:
         """Sync, then make every vector that is missing and forget those no memory needs; how many were made.
@@ -163,12 +168,13 @@ class Index:
                 {number: (memory, embedded_text(memory)[0]) for number, memory in held.items()}
             )
         keys = [bytes(key) for (key,) in self._postings.rows("SELECT DISTINCT key FROM meanings")]
-        missing = meaning.missing(keys)
         made = 0
-        for start in range(0, len(missing), BATCH):
-            numbers = self._postings.meant(missing[start : start + BATCH])
-            held = self._postings.numbered(list(numbers))
-            made += meaning.embed(dict(map(embedded_text, held.values())), progress, stop)
+        for _ in range(2):  # a model that has changed has everything embedded anew: what was not missing now is
+            missing = meaning.missing(keys)
+            for start in range(0, len(missing), BATCH):
+                numbers = self._postings.meant(missing[start : start + BATCH])
+                held = self._postings.numbered(list(numbers))
+                made += meaning.embed(dict(map(embedded_text, held.values())), progress, stop)
         if meaning.missing(keys):  # stopped, or a text that the model cannot take: what others made is still of use
             meaning.forget(keys)
         else:

@@ -41,6 +41,7 @@ class Meaning:
     def cosines(self, question: str, keys: Iterable[bytes]) -> dict[bytes, float]:
         """How near the texts of `keys`, and the nearest of all, are to `question`; nothing when that cannot be told."""
         try:
+            _ = self.vectors.width  # no text is sent anywhere when numpy is missing
             asked = self._opened().embed([question], query=True)[0]
             found = {**dict(self.vectors.nearest(asked, NEAREST)), **self.vectors.scores(asked, keys)}
         except (EmbeddingError, SettingsError) as error:
@@ -57,6 +58,7 @@ class Meaning:
         self, texts: Mapping[bytes, str], progress: Progress | None = None, stop: threading.Event | None = None
     ) -> int:
         """Make the vectors that are missing of `texts`; how many were made. Raises EmbeddingError and SettingsError."""
+        _ = self.vectors.width  # as above
         made = embed_missing(self.vectors, self._opened(), texts, progress, stop)
         self.trouble = None
         return made

@@ -270,7 +270,10 @@ class Postings:
 
     def listings(self) -> dict[str, bytes]:
         """Of each folder what a walk gave when all that it holds was last indexed."""
-        return dict(self.rows("SELECT path, listing FROM folders"))
+        found: dict[str, bytes] = dict(self.rows("SELECT path, listing FROM folders"))
+        if not all(isinstance(listing, bytes) for listing in found.values()):
+            raise DamagedError("a listing of a folder is none")
+        return found
 
     def store(self, new: Sequence[tuple[int, Row]], gone: Sequence[int], listings: Mapping[str, bytes | None]) -> None:
         """Write `new` rows with their postings, take out `gone` ones, and note `listings` (None: no such folder)."""

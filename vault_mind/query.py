@@ -76,8 +76,15 @@ class Query:
 
     @property
     def ranks(self) -> bool:
-        """Whether there are words to rank by; without, what `allows` lets through is in no order."""
-        return re.search(r"[^\W_]", self.words) is not None
+        """Whether there are words to rank by; without, what `allows` lets through is in no order.
+
+        Beside clauses on fields, words that only hold a sentence together rank nothing.
+        """
+        if re.search(r"[^\W_]", self.words) is None:
+            return False
+        return not self.on_fields or any(
+            word.casefold() not in STOPWORDS["english"] for word in words(self.words[:PARSED])
+        )
 
     @property
     def filters(self) -> bool:

@@ -14,7 +14,8 @@ from functools import lru_cache
 from math import log
 from typing import Protocol
 
-from vault_mind.analysis import language_named, query_terms, terms
+from vault_mind.analysis import language_named, query_terms, stopwords, terms
+from vault_mind.analysis import words as words_of
 from vault_mind.compounds import kin, reversed_terms
 from vault_mind.dates import mentioned
 from vault_mind.memory import Memory
@@ -67,7 +68,7 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Asked:
-    """The terms of a query with what each counts, and the terms that were guessed for unknown ones."""
+    """The terms of a query with what each counts, and the terms that were guessed for words that nobody wrote."""
 
     weights: Mapping[str, float]
     guessed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
@@ -115,7 +116,7 @@ def rank(
     known = dict(own)
     best = sorted((-value, number) for number, value in final.items() if number in known or passes(number))
     most = ideal(asked, frequencies.frequency, len(vault))
-    return [Hit(vault[number], -value, -value / most) for value, number in best[: max(k, 0)]]
+    return [Hit(vault[n], -value, fit(known.get(n, 0.0), -value, most)) for value, n in best[: max(k, 0)]]
 
 
 class Vocabulary(Protocol):
@@ -165,20 +166,24 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
     writes compounds in one word, those that it is a part of or is made of are asked for as well; and for
     a time ("last spring", seen from `now`) its days or months.
     """
-    weights: dict[str, float] = {}
+    spoken = (language, *also)
+    weights = dict.fromkeys(query_terms(words, language, also), 1.0)
     guessed: dict[str, tuple[str, ...]] = {}
-    joins = not COMPOUNDING.isdisjoint((language, *also))
-    for term in query_terms(words, language, also):
-        weights[term] = 1.0
-        others = kin(term, vocabulary.beginning(""), vocabulary.backwards(), vocabulary.frequency) if joins else []
-        worth = KIN
-        if not others and not vocabulary.frequency(term):
-            others, worth = list(nearest(term, vocabulary.sized, vocabulary.frequency)), GUESSED
-            if others:
-                guessed[term] = tuple(others)
-                del weights[term]
-        for other in others[:MOST_KIN]:
-            weights.setdefault(other, worth)
+    if not COMPOUNDING.isdisjoint(spoken):
+        for term in list(weights):
+            relatives = kin(term, vocabulary.beginning(""), vocabulary.backwards(), vocabulary.frequency)
+            for other in relatives[:MOST_KIN]:
+                if vocabulary.frequency(other):  # a vocabulary may know words of the dead
+                    weights.setdefault(other, KIN)
+    for word in dict.fromkeys(words_of(words)):
+        stems = [term for one in spoken for term in terms(word, one) if term in weights]
+        if stems and not any(vocabulary.frequency(term) for term in stems):  # known to no language
+            own = terms(word, language)
+            others = nearest(own[0], vocabulary.sized, vocabulary.frequency) if len(own) == 1 else ()
+            if others := tuple(other for other in others if other not in stopwords(language)):
+                guessed[word] = others
+                weights = {term: weight for term, weight in weights.items() if term not in stems}
+                weights |= {other: GUESSED for other in others if other not in weights}
     for _, span in mentioned(words, now):
         weights |= dict.fromkeys(_stamps(*span), DATED)
     return Asked(weights, guessed)
@@ -211,6 +216,14 @@ def idf(frequency: int, memories: int) -> float:
     return log(1 + (memories - frequency + 0.5) / (frequency + 0.5))
 
 
+def fit(own: float, final: float, most: float) -> float:
+    """The fit of a memory from its own score and the final one, where an ideal one would score `most`.
+
+    What it was lent can make it fit, since the answer may stand beside its question, but no better than just so.
+    """
+    return max(own / most, min(final / most, FITS))
+
+
 def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float:
     """What a memory of usual length would score that answers to what was asked; above 0.
 
@@ -219,6 +232,8 @@ def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float
     holds counts no more than the rarest that one does.
     """
     words = {term: weight for term, weight in asked.weights.items() if term[0] != _STAMP}
+    for others in asked.guessed.values():  # all of them stand for one word, which was another
+        words = {term: 1 / len(others) if term in others else weight for term, weight in words.items()}
     values = {term: idf(frequency(term), memories) for term in words}
     if memories < SMALL:
         most = max((value for term, value in values.items() if frequency(term)), default=1.0)

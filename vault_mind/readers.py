@@ -140,12 +140,20 @@ class _Worker:
         self._results: queue.SimpleQueue[bytes] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._listen, daemon=True)
         self._thread.start()
-        self._send((str(vault.root), language))
+        try:
+            self._send((str(vault.root), language))
+        except _WorkerError:
+            self.close()
+            raise
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """End it, whatever it is at."""
         self._process.kill()
         self._process.wait()
         self._thread.join()

@@ -18,7 +18,7 @@ WINDOW = 1 << 20  # bytes that one call searches, so that Ctrl-C is heard betwee
 
 _CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*+\]"
 _ESCAPE = r"\\(?:[pPx]\{[^}]*\}|[pP]\w|.)"
-_LITERAL = rf"\\Q.*?(?:\\E|$)|\\.|{_CLASS}"  # what stands for itself: \Q…\E, \x, [class]
+_LITERAL = rf"\\Q.*?(?:\\E|$)|\\[xpP]\{{[^}}]*\}}|\\.|{_CLASS}"  # what stands for itself: \Q…\E, \x{…}, \x, [class]
 _REPEAT = re.compile(rf"{_LITERAL}|\{{(\d+)(?:,(\d*))?\}}", re.DOTALL)
 _GROUP = re.compile(rf"{_LITERAL}|\(\?P?<([^>\W]\w*)>", re.DOTALL)
 _PARENTHESIS = re.compile(rf"{_LITERAL}|[()]", re.DOTALL)

@@ -24,6 +24,8 @@ if TYPE_CHECKING:  # what only some commands show need not be loaded to show the
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 SNIPPET = 300  # characters of a memory in a list of hits
+BEFORE = 80  # of them before the first word that was asked for
+STEM = 5  # letters by which such a word is looked for: the rest may be an ending
 NOTHING_FITS = "nothing really fits"
 
 
@@ -72,15 +74,15 @@ def hit_data(hit: Hit, explanation: Explanation | None = None) -> dict[str, obje
     return {**scored, **memory_data(hit.memory), **({} if parts is None else {"explain": parts})}
 
 
-def hits(found: Sequence[Hit], explanations: Sequence[Explanation] = ()) -> list[Piece]:
-    """Hits, each its path on a line of its own what it says below, and the parts of its score if given."""
+def hits(found: Sequence[Hit], explanations: Sequence[Explanation] = (), words: str = "") -> list[Piece]:
+    """Hits, each its path on a line of its own, below it what it says around `words`, and the parts of its score."""
     shown: list[Piece] = []
     mixed = 0 < len(fitting(found)) < len(found)
     for number, hit in enumerate(found):
         hardly = " · hardly fits" if mixed and hit.fit < FITS else ""
         shown.append((one_line(hit.memory.path), "cyan"))
         shown.append((f"\n    {_facts(hit.memory)} · {hit.score:.2f}{hardly}\n", "dim"))
-        shown.append(("".join(f"    {line}\n" for line in _snippet(hit.memory).splitlines()), ""))
+        shown.append(("".join(f"    {line}\n" for line in _snippet(hit.memory, words).splitlines()), ""))
         for part, value in explanations[number].parts if explanations else ():
             shown.append((f"      {value:6.2f}  {one_line(part)}\n", "dim"))
     return shown
@@ -252,9 +254,18 @@ def _facts(memory: Memory) -> str:
     return f"{one_line(memory.kind)}, {_day(written_at(memory))}{state}"
 
 
-def _snippet(memory: Memory) -> str:
+def _snippet(memory: Memory, words: str = "") -> str:
+    """What a memory says, cut to SNIPPET characters: those around the first of `words` that stands in it."""
     text = visible(memory.body or memory.title).strip()
-    return text if len(text) <= SNIPPET else text[:SNIPPET].rstrip() + "…"
+    if len(text) <= SNIPPET:
+        return text
+    folded = text.casefold()
+    stems = {word.casefold()[:STEM] for word in re.findall(r"\w{3,}", words[:SNIPPET])}
+    at = min((place for stem in stems if (place := folded.find(stem)) >= 0), default=0)
+    start = 0 if at < SNIPPET - BEFORE else text.rfind(" ", 0, at - BEFORE) + 1
+    return (
+        ("…" if start else "") + text[start : start + SNIPPET].rstrip() + ("…" if start + SNIPPET < len(text) else "")
+    )
 
 
 def _day(moment: datetime | None) -> str:

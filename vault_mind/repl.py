@@ -191,7 +191,7 @@ class Chat:
         hits = self.session.index.search(asked, self.session.settings.top_k, now=now)
         if not render.fitting(hits):
             self.err.say(f"{render.NOTHING_FITS}; the nearest:" if hits else "no memory matches", "dim")
-        self.out.put(render.hits(hits))
+        self.out.put(render.hits(hits, words=asked.words))
 
     def grep(self, pattern: str) -> None:
         """Show the lines that match a regex."""

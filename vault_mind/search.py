@@ -21,6 +21,7 @@ from vault_mind.ranking import (
     Asked,
     Explanation,
     Hit,
+    fit,
     foremost,
     gifts,
     ideal,
@@ -33,6 +34,7 @@ from vault_mind.ranking import (
 from vault_mind.regex import Pattern
 from vault_mind.rows import ABSENT, CURRENT, SUPERSEDED
 
+SPARE = 10  # memories beyond the candidates; where more tie at that place, tantivy's order says which are candidates
 TIES = 4_096  # memories with the very same score that are put in order by path
 FEW = 2_000  # numbers that tantivy is told to look among; among more, its best are looked through
 FEW_NEW = 16  # memories without a vector that a search embeds itself; more wait for `embed`
@@ -59,10 +61,14 @@ class Search:
             final = blended(final, cosines)
         known = {number for number, _ in look.own}
         best = self._first(sorted(final.items(), key=itemgetter(1), reverse=True), k, known, look.sieve)
-        if not fits:
-            return [Hit(memory, value, value / look.ideal) for _, memory, value in best]
         words = dict(look.own)
+        if not fits:
+            return [Hit(memory, value, fit(words.get(n, 0.0), value, look.ideal)) for n, memory, value in best]
         return [Hit(m, value, max(fits.get(n, 0.0), words.get(n, 0.0) / look.ideal)) for n, m, value in best]
+
+    def guesses(self, query: Query, now: datetime) -> Mapping[str, Sequence[str]]:
+        """The words of `query` that no memory holds, each with the terms that are looked for instead."""
+        return weighed(query.words, self._language, self._postings.languages(), self._postings, now).guessed
 
     def _look(self, query: Query, k: int, now: datetime, *, past: bool) -> "_Look":
         """What the second look is given: the best by their own words, and what they are linked with."""
@@ -77,10 +83,15 @@ class Search:
         """How near the memories of `numbers`, and the nearest of all, are to the question; what is new is embedded."""
         if self._meaning is None:
             return {}
-        if len(fresh := self._postings.without_meaning(FEW_NEW + 1)) <= FEW_NEW:
-            self._embed_now(fresh)
         keys = self._postings.meanings(numbers)
         found = self._meaning.cosines(query.words, keys.values())
+        if self._meaning.trouble:  # who does not answer to a question is not asked to embed what is new
+            return {}
+        fresh = self._postings.without_meaning(FEW_NEW + 1)
+        if fresh and len(fresh) <= FEW_NEW:
+            self._embed_now(fresh)
+            keys = self._postings.meanings(numbers)
+            found = self._meaning.cosines(query.words, keys.values())
         keys |= self._postings.meant([key for key in found if key not in set(keys.values())])
         return {number: found[key] for number, key in keys.items() if key in found}
 
@@ -120,19 +131,24 @@ class Search:
         among = sieve.among()
         must = _needed(query, self._language, self._postings.languages())
         wanted = max(CANDIDATES, k)
-        limit = wanted + min(self._postings.columns.hidden, wanted)
+        limit = wanted + SPARE + min(self._postings.columns.hidden, wanted)
         while True:
             found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among)
             passing = sieve.passing(found)
-            tied = bool(passing) and passing[-1][1] == passing[min(k, len(passing)) - 1][1]
+            level = passing[min(k, len(passing)) - 1][1] if passing else 0.0
+            tied = bool(passing) and passing[-1][1] == level
             if whole or (len(passing) >= wanted and (limit >= TIES or not tied)):
-                return self._by_path(passing)[:wanted] if tied else passing[:wanted]
+                return self._cut(passing, wanted)
             limit *= 4
 
-    def _by_path(self, found: Scores) -> Scores:
-        """`found` with its ties by path."""
-        paths = self._postings.paths([number for number, _ in found])
-        return sorted(found, key=lambda pair: (-pair[1], paths.get(pair[0], "")))
+    def _cut(self, found: Scores, wanted: int) -> Scores:
+        """The first `wanted` of `found`; of those that tie with the last of them the first by path."""
+        if len(found) <= wanted or found[wanted][1] < found[wanted - 1][1]:
+            return found[:wanted]
+        better = [pair for pair in found if pair[1] > found[wanted][1]]
+        tied = [pair for pair in found if pair[1] == found[wanted][1]]
+        paths = self._postings.paths([number for number, _ in tied])
+        return (better + sorted(tied, key=lambda pair: paths.get(pair[0], "")))[:wanted]
 
     def explained(self, query: Query, hits: Sequence[Hit], now: datetime, *, past: bool) -> list[Explanation]:
         """Where the scores of `hits` come from."""
@@ -142,6 +158,7 @@ class Search:
             path: number for path, (number, _) in self._postings.known([hit.memory.path for hit in hits]).items()
         }
         final = second_look(look.own, self._postings.columns.beside, look.links)
+        embedded = self._embedded(list(numbers.values()))
         highest = max(final.values(), default=0.0)
         found = []
         for hit in hits:
@@ -150,8 +167,18 @@ class Search:
             given = gifts(number, look.own, self._postings.columns.beside, look.links)
             lenders = self._postings.numbered([other for _, other, _ in given])
             parts += [(f"{how} {lenders[other].path}", value) for how, other, value in given if other in lenders]
-            found.append(Explanation(tuple(_blended_parts(parts, hit.score, highest) if self._meaning else parts)))
+            if self._meaning:
+                parts = _blended_parts(parts, hit.score, highest, embedded=number in embedded)
+            found.append(Explanation(tuple(parts)))
         return found
+
+    def _embedded(self, numbers: Sequence[int]) -> set[int]:
+        """Those of `numbers` that have a vector."""
+        if self._meaning is None:
+            return set()
+        keys = self._postings.meanings(numbers)
+        missing = set(self._meaning.missing(keys.values()))
+        return {number for number, key in keys.items() if key not in missing}
 
     def _parts_of(self, memory: Memory, own: float, look: "_Look") -> list[tuple[str, float]]:
         """What each term brings, and what tantivy's rounding of long texts' lengths makes of it."""
@@ -266,12 +293,14 @@ class _Sieve:
         return not query.on_terms or holds(query, memory.searched, self._language)
 
 
-def _blended_parts(parts: list[tuple[str, float]], score: float, highest: float) -> list[tuple[str, float]]:
+def _blended_parts(
+    parts: list[tuple[str, float]], score: float, highest: float, *, embedded: bool
+) -> list[tuple[str, float]]:
     """The parts of a score that may be by meaning too: the words are then a share of those of the best."""
     by_words = sum(value for _, value in parts)
     if abs(score - by_words) < EXACT:  # no meaning could be told
         return parts
-    if highest and abs(score - by_words / highest) < EXACT:  # this memory has no vector yet
+    if not embedded:
         return [(what, value / highest) for what, value in parts]
     halves = [(what, value / highest / 2) for what, value in parts]
     return [*halves, ("meaning", score - sum(value for _, value in halves))]

@@ -112,8 +112,9 @@ class Sync:
     def _planned(self, folder: str, now: bytes | None, then: dict[str, int], work: "_Work") -> list[Task]:
         """What has to be read in `folder`; what stayed and what is gone is noted in `work`."""
         marks = unpacked(now or b"")
-        work.kept[folder] = {name: mark for name, mark in marks.items() if then.get(name) == mark}
-        changed = [name for name in marks if name not in work.kept[folder]]
+        # What is to be read stays in the listing, so that it is missed when it goes before that happens.
+        work.kept[folder] = {name: mark * (then[name] == mark) for name, mark in marks.items() if name in then}
+        changed = [name for name, mark in marks.items() if then.get(name) != mark]
         gone = sorted(then.keys() - marks.keys())
         known = self._postings.known([folder + name for name in (*changed, *gone)]) if work.last else {}
         work.numbers |= {path: number for path, (number, _) in known.items()}
@@ -131,8 +132,10 @@ class Sync:
         number = work.numbers.get(path, 0)
         if one.gone:
             work.gone += [number] if number else []
+            work.kept[folder].pop(one.name, None)
             return
         work.changed += 1
+        work.kept[folder][one.name] = 0  # whenever Ctrl-C comes, no row is without its place in the listing
         if one.row:
             if not number:
                 work.last += 1
