@@ -16,7 +16,7 @@ import typer.main
 from typer.testing import CliRunner
 
 from tests.conftest import Ended, OnTerminal, Run
-from tests.embeddings_api import EmbeddingsApi, serving
+from tests.embeddings_api import EmbeddingsApi, Reply, serving
 from tests.messages_api import Answer, MessagesApi, remembering
 from vault_mind import Vault
 from vault_mind.cli import app
@@ -877,6 +877,41 @@ def test_the_shell_makes_no_vault_when_it_completes(run: Run, home: Path) -> Non
     assert not (home / "vault-mind").exists()
 
 
+# --- what search says beside its hits -----------------------------------------------------------
+
+
+def test_a_word_that_nobody_wrote_is_told_with_what_was_looked_for(call: Run, write: Write) -> None:
+    write("a.md", "The user is allergic to hazelnuts.")
+
+    ended = call("search", "--paths", "hazlenuts allergic")
+
+    assert (ended.exit_code, ended.stdout) == (0, "a.md\n")
+    assert ended.stderr == "no memory holds hazlenuts: searched for hazelnut\n"
+
+
+@pytest.mark.parametrize("query", ["*", '""', "?!"])
+def test_a_query_without_a_word_is_told_so(call: Run, write: Write, query: str) -> None:  # SE-01
+    write("a.md", TEA)
+
+    assert call("search", query) == Ended(1, "", "there is no word in it to search for\n")
+
+
+def test_what_only_the_past_holds_is_hinted_at(call: Run, write: Write) -> None:
+    write("a.md", "---\nexpires_at: 2020-01-01\n---\nThe parking permit is in the glovebox.")
+
+    assert call("search", "parking permit").stderr == "no memory matches; superseded or expired ones do: --all\n"
+    assert call("search", "--all", "--paths", "parking permit").stdout == "a.md\n"
+
+
+def test_of_a_long_text_the_place_that_matches_is_shown(call: Run, write: Write) -> None:
+    write("long.md", "word " * 500 + "and then the walrus spoke " + "word " * 500)
+
+    shown = call("search", "what did the walrus say").stdout
+
+    assert "the walrus spoke" in shown
+    assert len(shown) < 500
+
+
 # --- search by meaning ----------------------------------------------------------------------------
 
 
@@ -946,3 +981,17 @@ def test_what_is_forgotten_leaves_its_vector_nowhere(
     run("forget", "--yes", "b")
 
     assert key(text) not in file.read_bytes()
+
+
+def test_a_silent_server_is_waited_for_once_and_is_sent_no_memory(
+    run: Run, write: Write, embeddings: EmbeddingsApi
+) -> None:
+    # Once: of one new memory the text was sent first, and waited for twelve times as long as for the question.
+    write("a.md", TEA)
+    embeddings.replies = [Reply(status=500, raw=b"no")]
+
+    ended = run("search", "--paths", "tea", env=by_meaning(embeddings))
+
+    assert (ended.exit_code, ended.stdout) == (0, "a.md\n")
+    assert ended.stderr.startswith("searched by words alone: ")
+    assert embeddings.sent == ["tea"]

@@ -590,3 +590,9 @@ def test_a_phrase_is_looked_for_in_a_long_memory_in_no_time() -> None:
     assert not holds(read('"tea tea tea tea milk"'), text + "coffee milk")
 
     assert time.perf_counter() - started < 3
+
+
+def test_beside_clauses_words_that_only_hold_a_sentence_together_rank_nothing() -> None:
+    assert not parse("what is is:pinned", NOW).ranks
+    assert parse("what coffee is:pinned", NOW).ranks
+    assert parse("what is", NOW).ranks

@@ -109,7 +109,7 @@ def test_an_index_made_by_several_processes_agrees(index: Index, processes: list
 
 
 # Once a fear: both sides write, and each waits for the other to read.
-@pytest.mark.parametrize("size", [CHUNK, 1])
+@pytest.mark.parametrize("size", [CHUNK, pytest.param(1, marks=pytest.mark.storm)])
 def test_a_thousand_names_as_long_as_names_may_be_block_no_pipe(vault: Vault, processes: list[Any], size: int) -> None:
     for number in range(1_000):
         put(vault, f"{number:04}{'é' * 120}end.md", "tea " * 300)  # 250 bytes

@@ -635,3 +635,9 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
     long = seconds(lambda: list(pattern.lines(piece * 8_000)))
 
     assert long / short < 8 * 3
+
+
+# Once: the code of a character was taken for a number of repetitions.
+@pytest.mark.parametrize("pattern", [r"\x{2019}", r"[\x{2019}]", r"\x{10FFFF}|’"])
+def test_a_character_by_its_code_is_no_repetition(pattern: str) -> None:
+    assert [line.spans for line in Pattern(pattern).lines("don’t")] == [((3, 4),)]
