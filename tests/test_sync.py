@@ -283,15 +283,6 @@ def test_a_note_that_is_edited_again_and_again_takes_no_more_room(index: Index, 
     assert agrees(index, f"draft{edits - 1} tea")
 
 
-def test_a_chat_that_grows_takes_no_more_room_than_it_needs(index: Index, write: Write) -> None:
-    for number in range(40):
-        write(f"{number}.md", written({"chat": "x", "created_at": f"2026-01-01T10:00:{number:02}Z"}, "tea"))
-        index.sync()
-
-    assert len(index._postings.columns["order"]) < 2_000
-    assert is_sound(index)
-
-
 # --- other processes ----------------------------------------------------------------------------------------------
 
 EDITING = """

@@ -147,6 +147,11 @@ class Agent:
                 return known, False
             return self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags), True
 
+    def news(self) -> tuple[Problem, ...]:
+        """The problems that looking for duplicates met since this was last asked."""
+        news, self._news = tuple(self._news), []
+        return news
+
     def _add_to_history(self, asked: str, reply: str) -> None:
         if not reply.strip():  # stopped before the first word
             return
@@ -177,8 +182,7 @@ class Agent:
                 with suppress(VaultMindError):  # a full disk: the exchange is in the journal all the same
                     self.journal.failed(waiting)
             return Learned(failed=getattr(error, "why", str(error)))
-        news, self._news = tuple(self._news), []
-        return Learned(tuple(saved), tuple(known), tuple(turned), news=news)
+        return Learned(tuple(saved), tuple(known), tuple(turned), news=self.news())
 
     def _keep(self, candidates: Sequence[Candidate], exchange: Exchange) -> tuple[list[Memory], list[Memory]]:
         saved, known = [], []

@@ -181,11 +181,14 @@ def remember(
 ) -> None:
     """Write a memory, at once and as it is."""
     session = _open(ctx, vault)
-    _sync(session)
+    if not session.index.folder.is_dir():  # the first time of all may take long; later the agent's own look is enough
+        _sync(session)
     said = " ".join(text)
     if text == ["-"]:
         said = sys.stdin.read() if sys.stdin else ""
     memory, new = session.agent.remember(said, kind=kind, tags=tag or ())
+    for problem in session.agent.news():
+        _say(render.problem(problem))
     if json:
         _print_json({"new": new, **render.memory_data(memory)})
         return

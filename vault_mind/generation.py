@@ -100,6 +100,7 @@ class Generation:
             self.index.reload()
             self.searcher: Any = self.index.searcher()  # its stubs lack the count
             self.languages: Sequence[str] | None = None
+            self.frequencies: dict[str, int] = {}
             self.by_length: dict[str, dict[int, list[str]]] = {}
             self.vocabulary: dict[str, Sequence[str]] = {}
             self.forget_columns()

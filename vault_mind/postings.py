@@ -431,8 +431,11 @@ def _term(opened: Generation, term: str, weight: float) -> tantivy.Query:
 def _frequency(opened: Generation, term: str) -> int:
     if not opened.totals.dead:
         return int(opened.searcher.doc_freq("terms", term))
-    query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
-    return int(opened.searcher.search(query, 1, count=True).count)
+    known = opened.frequencies.get(term)
+    if known is None:  # a search asks for it several times, and counting walks through all postings of the term
+        query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
+        known = opened.frequencies[term] = int(opened.searcher.search(query, 1, count=True).count)
+    return known
 
 
 def _all(opened: Generation, terms: Sequence[str]) -> tantivy.Query:
