@@ -80,13 +80,18 @@ class Second:
 
     def listings(self) -> dict[str, Plain]:
         """What it found; nothing when it failed."""
-        with self._out as out:
-            told = out.read()
+        told = self._out.read()
         ended = self._process.wait()
         try:
             return dict(marshal.loads(told)) if ended == 0 else {}  # noqa: S302  # from the process that we started
         except (EOFError, ValueError, TypeError):
             return {}
+
+    def close(self) -> None:
+        """Let go of it, whether or not it is done."""
+        self._process.kill()
+        self._process.wait()
+        self._out.close()
 
 
 def second(root: str, known: Mapping[str, bytes]) -> Second | None:
@@ -102,13 +107,14 @@ def second(root: str, known: Mapping[str, bytes]) -> Second | None:
 
 
 def _half(known: Mapping[str, bytes]) -> Iterable[str]:
-    """Folders that hold about half of all that is listed."""
+    """Folders that hold about half of all that is listed; not the topmost, which leads to all others."""
     left = sum(map(len, known.values())) // 2
     for folder, listing in known.items():
         if left <= 0:
             return
-        left -= len(listing)
-        yield folder
+        if folder:
+            left -= len(listing)
+            yield folder
 
 
 def _serve() -> None:

@@ -123,9 +123,13 @@ class Vault:
         walk = Walk()
         links: list[str] = []
         helper = second(str(self.root), known) if known and not self._ignored else None
-        later = self._walk_through([""], walk, links, {}, helper.given if helper else ())
-        if helper:
-            self._walk_through(later, walk, links, helper.listings(), ())
+        try:
+            later = self._walk_through([""], walk, links, {}, helper.given if helper else ())
+            if helper:
+                self._walk_through(later, walk, links, helper.listings(), ())
+        finally:
+            if helper:
+                helper.close()
         if links:
             found = Walk(walk.listings).files
             followed = {path: self._follow(path, found, walk.problems) for path in sorted(links)}
