@@ -48,10 +48,11 @@ _UNSEEN = re.compile(
     "\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
 )
 _JOINED = r"(?:['’._&-]|(?<=\d),(?=\d{3}(?!\d)))"
-_ASCII_CHUNK = re.compile(rf"(?:(?<!\.)[#.])?\w++(?:{_JOINED}\w++)*+[+#]*+", re.ASCII)
+# No possessive groups here: before Python 3.11.5 they match wrongly (possessive classes do not).
+_ASCII_CHUNK = re.compile(rf"(?:(?<!\.)[#.])?\w++(?:{_JOINED}\w++)*[+#]*+", re.ASCII)
 _GROUPED = re.compile(r"(?<=\d),(?=\d{3}(?!\d))")
 _POSSESSIVE = re.compile(r"['’][sS](?![^\W_])")
-_PART = rf"(?:[^\W_]++|[{_MARKS}])++"
+_PART = rf"(?:[^\W_]++|[{_MARKS}])+"
 _PARTS = re.compile(rf"{_PART}(?:['’]{_PART})*")
 _HUMPS = re.compile(
     r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
@@ -132,7 +133,7 @@ def _chunks(text: str) -> Iterable[str]:
 @lru_cache(maxsize=1)
 def _any_chunk() -> re.Pattern[str]:
     """Takes milliseconds to compile, which plain ASCII need not wait for."""
-    return re.compile(rf"[{_UNSPACED}]+|(?:(?<!\.)[#.])?{_LETTER}++(?:{_JOINED}{_LETTER}++)*+[+#]*+")
+    return re.compile(rf"[{_UNSPACED}]+|(?:(?<!\.)[#.])?{_LETTER}+(?:{_JOINED}{_LETTER}+)*[+#]*+")
 
 
 @lru_cache(maxsize=1)

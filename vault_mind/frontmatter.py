@@ -24,9 +24,9 @@ DEEPEST = 32  # levels of nesting in a frontmatter; Obsidian shows one
 
 DATES = ("created_at", "updated_at", "expires_at", "superseded_at")
 
-_PLAIN = r"[\w/(](?:[\w ./+()',-]|:(?=[\w/]))*+"
+_PLAIN = r"[\w/(][\w ./+()',-]*+(?::(?=[\w/])[\w ./+()',-]*+)*"
 _QUOTED = r'"[^"\\\r\n]*+"'
-_ITEM = rf"(?:[\w/](?:[\w ./+-])*+|{_QUOTED})"
+_ITEM = rf"(?:[\w/][\w ./+-]*+|{_QUOTED})"
 _FAST_LINE = re.compile(
     rf"([A-Za-z_][\w-]{{0,99}}):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))? *+(?:\r?\n|\r?\Z)"
 )

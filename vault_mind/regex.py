@@ -16,14 +16,14 @@ LONGEST = 10_000  # characters of a pattern
 MOST = 1_000  # repetitions that {n,m} may ask for, RE2's own bound
 WINDOW = 1 << 20  # bytes that one call searches, so that Ctrl-C is heard between two
 
-_CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*+\]"
+_CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|\[(?!:\^?\w+:\])|[^\]\\\[])*\]"
 _ESCAPE = r"\\(?:[pPx]\{[^}]*\}|[pP]\w|.)"
 _LITERAL = rf"\\Q.*?(?:\\E|$)|\\[xpP]\{{[^}}]*\}}|\\.|{_CLASS}"  # what stands for itself: \Q…\E, \x{…}, \x, [class]
 _REPEAT = re.compile(rf"{_LITERAL}|\{{(\d+)(?:,(\d*))?\}}", re.DOTALL)
 _GROUP = re.compile(rf"{_LITERAL}|\(\?P?<([^>\W]\w*)>", re.DOTALL)
 _PARENTHESIS = re.compile(rf"{_LITERAL}|[()]", re.DOTALL)
 _TOKEN = re.compile(rf"\\Q(?P<quoted>.*?)(?:\\E|\Z)|{_ESCAPE}|{_CLASS}|\(\?(?:P?<\w+>|[\w-]+[:)])|.", re.DOTALL)
-_WITHIN_A_LINE = re.compile(r"(?:[^\\\[\n(]|\((?!\?)|\\[bBdw]|\\[^\w\n])*+")  # can match no newline, however it is read
+_WITHIN_A_LINE = re.compile(r"(?:[^\\\[\n(]|\((?!\?)|\\[bBdw]|\\[^\w\n])*")  # can match no newline, however it is read
 
 _NO_WORD = r"[^\p{L}\p{M}\p{N}_]"  # RE2's \b knows ASCII only, and nothing of a word that ends in a sign
 _START, _END = "(?m:^)", "(?m:$)"

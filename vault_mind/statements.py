@@ -134,7 +134,7 @@ _UNFINISHED = SentencePattern(
 _INITIAL = re.compile(r"\b[A-Z]\. ")
 _TOGETHER = SentencePattern(rf"(?!i\b)[\w'-]+(?: (?!(?:{_DOES})\b)[\w'-]+){{0,3}} and (?:i\b(?!')|my\b)")
 _SUBJECT = rf"(?=(?:i|i'm|i've)\s|my (?:[\w'-]+ ){{1,5}}?(?:{_DOES})\b|my favou?rite\b)"
-_CLAUSE = SentencePattern(rf"(?<![\s,;])(?:[,;]|\s++[-–]+)?+\s++(?:and|but|while)\s++{_SUBJECT}|[,;]\s++{_SUBJECT}")
+_CLAUSE = SentencePattern(rf"(?<![\s,;])(?:[,;]|\s++[-–]+)?\s++(?:and|but|while)\s++{_SUBJECT}|[,;]\s++{_SUBJECT}")
 _SUBJECT_AND_VERB = SentencePattern(rf"i(?:'\w+)? [\w'].*|(?:[\w'.-]+ ){{1,8}}?(?:{_DOES}) .+")
 _NOT_A_NAME = word_set(
     """
