@@ -212,6 +212,7 @@ def test_the_ends_of_the_calendar_are_dates_like_others(text: str) -> None:
     assert start < end
 
 
+@example("now", datetime.max)
 @given(DATES, MOMENTS)
 @example("last week", datetime.min)
 @example("next decade", datetime.max)

@@ -191,7 +191,8 @@ def _decade(match: re.Match[str], _: datetime) -> Span:
 
 
 def _now(_: re.Match[str], now: datetime) -> Span:
-    return now, _plus(now, timedelta(seconds=1))
+    end = _plus(now, timedelta(seconds=1))
+    return min(now, end - datetime.resolution), end  # at the end of all time there is no later moment
 
 
 def _day(match: re.Match[str], now: datetime) -> Span:
