@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 
 from tests.embeddings_api import EmbeddingsApi, Reply, serving, vector_of
 from vault_mind import embedding
-from vault_mind.embedding import Local, Server, blended, embed_missing, open_embedder, unit
+from vault_mind.embedding import Local, Server, embed_missing, open_embedder, unit
 from vault_mind.errors import EmbeddingError, SettingsError
+from vault_mind.ranking import blended
 from vault_mind.vectors import PROBE, Vectors, key
 
 Test = TypeVar("Test", bound=Callable[..., None])

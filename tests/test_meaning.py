@@ -18,7 +18,7 @@ from tests.test_search import FILES, QUERIES, is_explained, written
 from vault_mind import Index, Vault
 from vault_mind.analysis import words
 from vault_mind.errors import EmbeddingError, SettingsError
-from vault_mind.meaning import Meaning, embedded_text
+from vault_mind.meaning import Meaning
 from vault_mind.memory import parse
 from vault_mind.query import parse as parse_query
 from vault_mind.search import FEW_NEW
@@ -97,7 +97,7 @@ def found(index: Index, query: str, k: int = 10) -> list[str]:
 
 def kept(meaning: Meaning, text: str, path: str = "a.md") -> bool:
     """Whether a vector of a memory with that text is on disk."""
-    return meaning.missing([embedded_text(parse(path, text))[0]]) == []
+    return meaning.missing([Meaning.text_of(parse(path, text))[0]]) == []
 
 
 # --- what it finds ------------------------------------------------------------------------------------------------
@@ -334,7 +334,7 @@ def test_the_vector_of_a_forgotten_memory_leaves_the_disk(
     index.embed()
     assert kept(meaning, "# Secret\n\nThe sofa.")
     data = meaning.vectors.path.read_bytes()
-    secret = embedded_text(vault.read("a.md"))[0]
+    secret = Meaning.text_of(vault.read("a.md"))[0]
     assert secret in data
 
     vault.forget(vault.read("a.md"))

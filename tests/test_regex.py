@@ -641,3 +641,22 @@ def test_time_grows_with_the_text_and_no_faster(piece: str) -> None:
 @pytest.mark.parametrize("pattern", [r"\x{2019}", r"[\x{2019}]", r"\x{10FFFF}|’"])
 def test_a_character_by_its_code_is_no_repetition(pattern: str) -> None:
     assert [line.spans for line in Pattern(pattern).lines("don’t")] == [((3, 4),)]
+
+
+# --- several threads ----------------------------------------------------------------------------------------------
+
+
+@given(st.lists(st.text("ab\n\r é", max_size=12), max_size=30), st.sampled_from(["a", "^b", "é$", "a.*b", "", "x"]))
+def test_several_threads_find_what_one_finds(texts: list[str], pattern: str) -> None:
+    starts, pack = [], b""
+    for text in texts:
+        starts.append(len(pack))
+        pack += text.encode() + b"\n"
+    alone = list(Pattern(pattern).candidates(pack, starts))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("vault_mind.regex.PART", 1)
+        patch.setattr("os.cpu_count", lambda: 5)
+        together = list(Pattern(pattern).candidates(pack, starts))
+
+    assert together == alone

@@ -129,24 +129,6 @@ def embed_missing(
     return made
 
 
-def blended(lexical: Mapping[Key, float], semantic: Mapping[Key, float], weight: float = 0.5) -> dict[Key, float]:
-    """The convex blend (1 - weight) * lexical + weight * semantic of each key that either knows, from 0 to 1.
-
-    Bruch, Gai & Ingber (2023), "An Analysis of Fusion Functions for Hybrid Retrieval". BM25 is
-    divided by its maximum, since its least is 0; cosines are scaled from their least to their
-    greatest, since no two texts come near -1. A key without a BM25 score has 0 for it; one
-    without a cosine, not embedded yet, is scored by its words alone. So give all cosines there are.
-    """
-    highest = max(lexical.values(), default=0.0)
-    least, greatest = min(semantic.values(), default=0.0), max(semantic.values(), default=0.0)
-    words = {one: max(score, 0.0) / highest if highest > 0 else 0.0 for one, score in lexical.items()}
-    scores = dict(words)
-    for one, cosine in semantic.items():
-        meaning = (cosine - least) / (greatest - least) if greatest > least else 1.0
-        scores[one] = (1 - weight) * words.get(one, 0.0) + weight * meaning
-    return scores
-
-
 class Local:
     """A model that runs in this process; it is loaded when first needed, once for all threads."""
 

@@ -5,20 +5,22 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from vault_mind.config import cache_folder
 from vault_mind.errors import WriteFailedError
 from vault_mind.generation import DamagedError
-from vault_mind.meaning import Meaning, embedded_text
 from vault_mind.memory import Memory
 from vault_mind.postings import Postings
 from vault_mind.query import Query, plain
 from vault_mind.ranking import Explanation, Hit
-from vault_mind.regex import Line, Pattern
 from vault_mind.search import Search
 from vault_mind.sync import BATCH, Progress, Sync, Synced
 from vault_mind.vault import Vault
+
+if TYPE_CHECKING:
+    from vault_mind.meaning import Meaning
+    from vault_mind.regex import Line, Pattern
 
 TRIES = 20  # times that a damaged index is made anew before we give up
 
@@ -39,7 +41,7 @@ class Index:
         *,
         language: str = "english",
         folder: Path | None = None,
-        meaning: Meaning | None = None,
+        meaning: "Meaning | None" = None,
     ) -> None:
         self.vault, self.meaning = vault, meaning
         self._postings = Postings(folder or cache_folder(vault.root), language)
@@ -98,12 +100,12 @@ class Index:
         meaning = self.meaning
         return self._mended(lambda: self._unembedded(meaning)) if meaning else 0
 
-    def grep(self, pattern: Pattern) -> Iterator[tuple[Memory, list[Line]]]:
+    def grep(self, pattern: "Pattern") -> "Iterator[tuple[Memory, list[Line]]]":
         """Sync, then every memory with lines that match `pattern`, by path."""
         self.sync()
         return self.grepped(pattern)
 
-    def grepped(self, pattern: Pattern) -> Iterator[tuple[Memory, list[Line]]]:
+    def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, list[Line]]]":
         """As `grep`, of what the last sync found."""
         for memory in self._mended(lambda: self._candidates(pattern)):
             if lines := list(pattern.lines(memory.text.removeprefix("\ufeff"))):
@@ -160,12 +162,12 @@ class Index:
                 why = str(error)
         raise WriteFailedError(str(self.folder), f"the index cannot be made: {why}")
 
-    def _embedded(self, meaning: Meaning, progress: Progress | None, stop: threading.Event | None) -> int:
+    def _embedded(self, meaning: "Meaning", progress: Progress | None, stop: threading.Event | None) -> int:
         fresh = self._postings.without_meaning()
         for start in range(0, len(fresh), BATCH):
             held = self._postings.numbered(fresh[start : start + BATCH])
             self._postings.note_meanings(
-                {number: (memory, embedded_text(memory)[0]) for number, memory in held.items()}
+                {number: (memory, meaning.text_of(memory)[0]) for number, memory in held.items()}
             )
         keys = [bytes(key) for (key,) in self._postings.rows("SELECT DISTINCT key FROM meanings")]
         made = 0
@@ -174,18 +176,18 @@ class Index:
             for start in range(0, len(missing), BATCH):
                 numbers = self._postings.meant(missing[start : start + BATCH])
                 held = self._postings.numbered(list(numbers))
-                made += meaning.embed(dict(map(embedded_text, held.values())), progress, stop)
+                made += meaning.embed(dict(map(meaning.text_of, held.values())), progress, stop)
         if meaning.missing(keys):  # stopped, or a text that the model cannot take: what others made is still of use
             meaning.forget(keys)
         else:
             meaning.tidy(keys)
         return made
 
-    def _unembedded(self, meaning: Meaning) -> int:
+    def _unembedded(self, meaning: "Meaning") -> int:
         noted = [bytes(key) for (key,) in self._postings.rows("SELECT key FROM meanings")]
         return len(self._postings.without_meaning()) + len(meaning.missing(noted))
 
-    def _candidates(self, pattern: Pattern) -> list[Memory]:
+    def _candidates(self, pattern: "Pattern") -> list[Memory]:
         """The memories that may match, by path."""
         numbers = list(self._search.matching(pattern))
         return sorted(self._postings.numbered(numbers).values(), key=lambda memory: memory.path)

@@ -50,6 +50,14 @@ class Meaning:
         self.trouble = None
         return found
 
+    @staticmethod
+    def text_of(memory: Memory) -> tuple[bytes, str]:
+        """What is embedded of `memory`, after the key under which its vector is kept."""
+        title = memory.title if memory.title != memory.stem else ""
+        parts = (title, *memory.aliases, *memory.tags, memory.body or memory.text, day_in_words(memory))
+        text = "\n".join(part for part in parts if part)
+        return key(text), text
+
     def missing(self, keys: Iterable[bytes]) -> list[bytes]:
         """Those of `keys` that have not been embedded."""
         return self.vectors.missing(keys)
@@ -91,11 +99,3 @@ def forget_vectors(folder: Path, keys: Collection[bytes]) -> None:
     """Forget every vector in `folder` but those of `keys`, whatever embedder made it."""
     for name in kept_names(folder):
         Vectors(folder, name).keep_only(keys)
-
-
-def embedded_text(memory: Memory) -> tuple[bytes, str]:
-    """What is embedded of `memory`, and the key under which its vector is kept."""
-    title = memory.title if memory.title != memory.stem else ""
-    parts = (title, *memory.aliases, *memory.tags, memory.body or memory.text, day_in_words(memory))
-    text = "\n".join(part for part in parts if part)
-    return key(text), text

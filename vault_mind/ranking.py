@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from math import log
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from vault_mind.analysis import language_named, query_terms, stopwords, terms
 from vault_mind.analysis import words as words_of
@@ -44,6 +44,9 @@ COMPOUNDING = frozenset({"german", "dutch", "dutch_porter", "danish", "norwegian
 _STAMP = "@"  # no word's term begins with it
 _LINK = re.compile(r"\[\[([^\[\]|#^\n]{1,200})")
 _MONTHS = "January February March April May June July August September October November December".split()
+
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True)
@@ -290,6 +293,24 @@ def gifts(
     found = [("beside", other, value * share) for (other, value), share in zip(lenders, (BESIDE, SECOND), strict=False)]
     linkers = (pair for pair in foremost(own, LINKERS) if pair[0] != number and number in linked.get(pair[0], ()))
     return found + [("linked with", other, value * LINKED) for other, value in list(linkers)[:1]]
+
+
+def blended(lexical: Mapping[Key, float], semantic: Mapping[Key, float], weight: float = 0.5) -> dict[Key, float]:
+    """The convex blend (1 - weight) * lexical + weight * semantic of each key that either knows, from 0 to 1.
+
+    Bruch, Gai & Ingber (2023), "An Analysis of Fusion Functions for Hybrid Retrieval". BM25 is
+    divided by its maximum, since its least is 0; cosines are scaled from their least to their
+    greatest, since no two texts come near -1. A key without a BM25 score has 0 for it; one
+    without a cosine, not embedded yet, is scored by its words alone. So give all cosines there are.
+    """
+    highest = max(lexical.values(), default=0.0)
+    least, greatest = min(semantic.values(), default=0.0), max(semantic.values(), default=0.0)
+    words = {one: max(score, 0.0) / highest if highest > 0 else 0.0 for one, score in lexical.items()}
+    scores = dict(words)
+    for one, cosine in semantic.items():
+        meaning = (cosine - least) / (greatest - least) if greatest > least else 1.0
+        scores[one] = (1 - weight) * words.get(one, 0.0) + weight * meaning
+    return scores
 
 
 def searched_terms(memory: Memory, language: str) -> list[str]:

@@ -1,13 +1,15 @@
 """Regex in linear time: RE2, which never backtracks, over the lines of a text or of many at once."""
 
+import os
 import re
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import groupby, islice
+from itertools import chain, groupby, islice, pairwise
 from mmap import mmap
 from operator import itemgetter
+from threading import Thread
 from typing import Any
 
 from vault_mind.errors import BadPatternError
@@ -15,6 +17,8 @@ from vault_mind.errors import BadPatternError
 LONGEST = 10_000  # characters of a pattern
 MOST = 1_000  # repetitions that {n,m} may ask for, RE2's own bound
 WINDOW = 1 << 20  # bytes that one call searches, so that Ctrl-C is heard between two
+PART = 1 << 22  # bytes from which on another thread is worth its start
+THREADS = 8
 
 _CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|\[(?!:\^?\w+:\])|[^\]\\\[])*\]"
 _ESCAPE = r"\\(?:[pPx]\{[^}]*\}|[pP]\w|.)"
@@ -120,11 +124,23 @@ class Pattern:
         return self._one_by_one(pack, starts) if self._multiline else self._all_at_once(pack, starts)
 
     def _all_at_once(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
-        at, stop, size, text = 0, -1, len(pack), 0
+        threads = max(min(os.cpu_count() or 1, THREADS, len(pack) // PART), 1)
+        cuts = [bisect_left(starts, len(pack) * part // threads) for part in range(threads)] + [len(starts)]
+        ranges = list(pairwise(cuts))
+        if threads == 1:
+            return self._matching(pack, starts, *ranges[0])
+        return chain.from_iterable(_in_threads([partial(self._matching, pack, starts, *each) for each in ranges]))
+
+    def _matching(self, pack: Pack, starts: Sequence[int], first: int, last: int) -> Iterator[int]:
+        """Of the texts from `first` to before `last` those that may match."""
+        if first >= last:
+            return
+        size = starts[last] if last < len(starts) else len(pack)
+        at, stop, text = starts[first], -1, first
         while at < size:
             if at > stop:  # no match runs over the end of a line, so a window may end at any of them
                 stop = pack.find(b"\n", at + WINDOW)
-                stop = size if stop < 0 else stop
+                stop = size if stop < 0 or stop > size else stop
             (found, _), *_ = self._scout(pack, at, stop)
             if found < 0:
                 at = stop + 1
@@ -195,6 +211,27 @@ class Pattern:
             if found >= 0:
                 return span
         return self._match(data, at, len(data))[self._group]
+
+
+def _in_threads(works: Sequence[Callable[[], Iterator[int]]]) -> list[list[int]]:
+    """What each of `works` gives, all at the same time: RE2 lets go of the interpreter while it searches."""
+    found: list[list[int]] = [[] for _ in works]
+    failed: list[BaseException] = []
+
+    def run(at: int) -> None:
+        try:
+            found[at] = list(works[at]())
+        except BaseException as error:
+            failed.append(error)
+
+    threads = [Thread(target=run, args=(at,), daemon=True) for at in range(len(works))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failed:
+        raise failed[0]
+    return found
 
 
 def surrounded(text: str, found: Iterable[Line], before: int, after: int) -> Iterator[list[Line]]:

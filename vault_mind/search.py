@@ -5,12 +5,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
 from operator import itemgetter
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from vault_mind.analysis import terms, words
-from vault_mind.embedding import blended
 from vault_mind.errors import EmbeddingError, SettingsError
-from vault_mind.meaning import Meaning, embedded_text
 from vault_mind.memory import Memory
 from vault_mind.postings import Postings
 from vault_mind.query import Query, folded, holds
@@ -21,6 +19,7 @@ from vault_mind.ranking import (
     Asked,
     Explanation,
     Hit,
+    blended,
     fit,
     foremost,
     gifts,
@@ -31,8 +30,11 @@ from vault_mind.ranking import (
     visible,
     weighed,
 )
-from vault_mind.regex import Pattern
 from vault_mind.rows import ABSENT, CURRENT, SUPERSEDED
+
+if TYPE_CHECKING:
+    from vault_mind.meaning import Meaning
+    from vault_mind.regex import Pattern
 
 SPARE = 10  # memories beyond the candidates; where more tie at that place, tantivy's order says which are candidates
 TIES = 4_096  # memories with the very same score that are put in order by path
@@ -48,7 +50,7 @@ Scores = list[tuple[int, float]]
 class Search:
     """Searches of `postings` as they were last refreshed, in a vault of that language."""
 
-    def __init__(self, postings: Postings, language: str, meaning: Meaning | None) -> None:
+    def __init__(self, postings: Postings, language: str, meaning: "Meaning | None") -> None:
         self._postings, self._language, self._meaning = postings, language, meaning
 
     def ranked(self, query: Query, k: int, now: datetime, *, past: bool) -> list[Hit]:
@@ -101,13 +103,13 @@ class Search:
             return
         held = self._postings.numbered(numbers)
         try:
-            self._meaning.embed(dict(map(embedded_text, held.values())))
+            self._meaning.embed(dict(map(self._meaning.text_of, held.values())))
         except (EmbeddingError, SettingsError) as error:
             self._meaning.trouble = str(error)
             return
         with self._postings.alone():
             self._postings.note_meanings(
-                {number: (memory, embedded_text(memory)[0]) for number, memory in held.items()}
+                {number: (memory, self._meaning.text_of(memory)[0]) for number, memory in held.items()}
             )
 
     def _first(
@@ -221,7 +223,7 @@ class Search:
             allowed = matching if allowed is None else allowed & matching
         return allowed
 
-    def matching(self, pattern: Pattern) -> Iterator[int]:
+    def matching(self, pattern: "Pattern") -> Iterator[int]:
         """The numbers of the memories that may match."""
         texts, starts, owners = self._postings.texts()
         return (owners[at] for at in pattern.candidates(texts, starts) if owners[at])

@@ -7,19 +7,17 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import platformdirs
-
 from vault_mind.config import Config, Endpoint, Settings, cache_folder, find_vault, load, reach, state_folder
-from vault_mind.embedding import NONE, Embedder, open_embedder
 from vault_mind.errors import SettingsError
 from vault_mind.index import Index
-from vault_mind.meaning import Meaning, forget_vectors
 from vault_mind.sync import Progress
 from vault_mind.vault import Vault
 
 if TYPE_CHECKING:
     from vault_mind.agent import Agent
+    from vault_mind.embedding import Embedder
     from vault_mind.journal import Journal
+    from vault_mind.meaning import Meaning
     from vault_mind.model import ModelClient
 
 
@@ -53,14 +51,17 @@ class Session:
         """The vault's index, by words, and by meaning where an embedding model is set."""
         return Index(self.vault, language=self.settings.language, meaning=self.meaning())
 
-    def meaning(self, *, download: bool = False) -> Meaning | None:
+    def meaning(self, *, download: bool = False) -> "Meaning | None":
         """What search by meaning needs; None without an embedding model. With `download` it may be fetched."""
         name = self.settings.embedding_model
-        if name == NONE:
+        if name == Settings.embedding_model:
             return None
-        models = platformdirs.user_cache_path("vault-mind") / "models"
+        from vault_mind.embedding import open_embedder  # late: a search by words starts faster without them
+        from vault_mind.meaning import Meaning
 
-        def opened() -> Embedder:
+        models = cache_folder(self.vault.root).parent / "models"
+
+        def opened() -> "Embedder":
             embedder = open_embedder(name, self.environment, models=models, download=download)
             if embedder is None:
                 raise SettingsError("embedding_model", f"{name!r} names no model", "settings")
@@ -86,6 +87,8 @@ class Session:
     def forgotten(self) -> None:
         """After memories were forgotten: their vectors leave the disk as well."""
         if self._vectors.is_dir():
+            from vault_mind.meaning import forget_vectors  # late, as above
+
             forget_vectors(self._vectors, self.index.meanings())
 
     @cached_property
