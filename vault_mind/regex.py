@@ -19,6 +19,7 @@ MOST = 1_000  # repetitions that {n,m} may ask for, RE2's own bound
 WINDOW = 1 << 20  # bytes that one call searches, so that Ctrl-C is heard between two
 PART = 1 << 22  # bytes from which on another thread is worth its start
 THREADS = 8
+SPARSE = 20  # matches among them up to which the threads do not hinder each other
 
 _CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|\[(?!:\^?\w+:\])|[^\]\\\[])*\]"
 _ESCAPE = r"\\(?:[pPx]\{[^}]*\}|[pP]\w|.)"
@@ -124,12 +125,16 @@ class Pattern:
         return self._one_by_one(pack, starts) if self._multiline else self._all_at_once(pack, starts)
 
     def _all_at_once(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
+        """By several threads where the first texts hold few matches: with many, each would wait for the other."""
+        head = bisect_left(starts, min(PART, len(pack)))
+        found = list(self._matching(pack, starts, 0, head))
         threads = max(min(os.cpu_count() or 1, THREADS, len(pack) // PART), 1)
-        cuts = [bisect_left(starts, len(pack) * part // threads) for part in range(threads)] + [len(starts)]
-        ranges = list(pairwise(cuts))
-        if threads == 1:
-            return self._matching(pack, starts, *ranges[0])
-        return chain.from_iterable(_in_threads([partial(self._matching, pack, starts, *each) for each in ranges]))
+        if len(found) > SPARSE:
+            threads = 1
+        rest = len(starts) - head
+        cuts = [head + rest * part // threads for part in range(threads + 1)]
+        works = [partial(self._matching, pack, starts, *each) for each in pairwise(cuts)]
+        return chain(found, works[0]() if threads == 1 else chain.from_iterable(_in_threads(works)))
 
     def _matching(self, pack: Pack, starts: Sequence[int], first: int, last: int) -> Iterator[int]:
         """Of the texts from `first` to before `last` those that may match."""
