@@ -1,6 +1,7 @@
 """Searching the index: it agrees with the reference on whatever is asked of whatever vault, and explains each score."""
 
 import random
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import NamedTuple
@@ -397,3 +398,19 @@ def test_a_clause_never_adds_a_hit_and_words_are_scored_as_without_it(files: dic
         assert set(paths(found)) <= set(everything)
         assert agrees(index, kept)
         index.close()
+
+
+# Once: ten megabytes of words that nobody wrote took half a minute.
+def test_of_a_pasted_book_only_the_beginning_is_asked_about(index: Index, write: Write) -> None:
+    write("a.md", "The walrus waits.")
+    index.sync()
+    book = "walrus " + " ".join(f"word{number}qx" for number in range(800_000))
+
+    start = time.perf_counter()
+    asked = index.ranked(book, 5)
+    took = time.perf_counter() - start
+
+    start = time.perf_counter()
+    book.casefold().split()
+    assert [hit.memory.path for hit in asked] == ["a.md"]
+    assert took < 20 * (time.perf_counter() - start)

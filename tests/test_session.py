@@ -157,3 +157,32 @@ def test_a_program_needs_five_lines(vault: Vault) -> None:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60)
 
     assert ended.stdout.splitlines()[-1] == "memories/the-user-lives-in-oslo.md The user lives in Oslo."
+
+
+# Once: without numpy a chat did not start, --explain ended in an error, and what was forgotten kept its vector.
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["search", "--explain", "tea"], "searched by words alone: numpy is not installed"),
+        (["chat", "--offline", "-m", "Do I take tea?"], "searched by words alone: numpy is not installed"),
+        (["forget", "--yes", "a"], "forgotten: a.md"),
+    ],
+)
+def test_without_numpy_everything_goes_by_words_and_says_so(vault: Vault, words: list[str], said: str) -> None:
+    (vault.root / "a.md").write_text("The user takes tea black.")
+    session = open_session(vault.root, {})
+    folder = session._vectors
+    folder.mkdir(parents=True)
+    (folder / "old.vectors").write_bytes(b"x")
+    session.close()
+    program = "import sys\nsys.modules['numpy'] = None\nfrom vault_mind.cli import app\napp()\n"
+    environment = {**os.environ, "VAULT_MIND_EMBEDDING_MODEL": "http://127.0.0.1:9/v1#words"}
+
+    ended = subprocess.run(
+        [sys.executable, "-c", program, *words], env=environment, capture_output=True, text=True, check=False
+    )
+
+    assert said in ended.stderr
+    assert ended.returncode == 0
+    assert "Traceback" not in ended.stderr
+    assert folder.is_dir() or words[0] == "forget"

@@ -294,12 +294,18 @@ class Server:
         return EmbeddingError(f"{self.url} failed ({status}): {said}", self._advice, of_text=of_text)
 
 
+def need_numpy() -> None:
+    """Raise EmbeddingError, which says what to install, when there is no numpy: no vector can be made or compared."""
+    try:
+        import numpy  # noqa: F401  # late: it takes a fifth of a second
+    except ImportError as error:
+        raise _not_installed("numpy", "semantic-server") from error
+
+
 def unit(rows: Sequence[Any], count: int, who: str) -> "NDArray[np.float32]":
     """`rows` as float32 of unit length. Raises EmbeddingError unless they are `count` vectors of sound numbers."""
-    try:
-        import numpy as np  # late: it takes a fifth of a second
-    except ImportError as error:
-        raise _not_installed("numpy", "semantic") from error
+    need_numpy()
+    import numpy as np  # late, as above
 
     if not count:
         return np.zeros((0, 0), dtype=np.float32)

@@ -93,7 +93,8 @@ class Index:
 
     def meanings(self) -> set[bytes]:
         """The keys of the vectors that memories of the last sync have or wait for."""
-        return {bytes(key) for (key,) in self._postings.rows("SELECT DISTINCT key FROM meanings")}
+        statement = "SELECT DISTINCT key FROM meanings"
+        return self._mended(lambda: {bytes(key) for (key,) in self._postings.rows(statement)})
 
     def waiting(self) -> int:
         """How many memories have no vector yet; 0 without `meaning`."""
@@ -138,8 +139,10 @@ class Index:
         return self._postings.size()
 
     def close(self) -> None:
-        """Let go of the files; the next call opens them again."""
+        """Let go of the files and of the embedder; the next call opens them again."""
         self._postings.close()
+        if self.meaning:
+            self.meaning.close()
 
     def _selected(self, clauses: str) -> list[Memory]:
         statement = f"SELECT path, fault, start, size FROM files {clauses}"  # noqa: S608  # our own words

@@ -5,7 +5,7 @@ import threading
 from collections.abc import Callable, Collection, Iterable, Mapping
 from pathlib import Path
 
-from vault_mind.embedding import Embedder, embed_missing
+from vault_mind.embedding import Embedder, embed_missing, need_numpy
 from vault_mind.errors import EmbeddingError, SettingsError
 from vault_mind.memory import Memory
 from vault_mind.ranking import day_in_words
@@ -33,17 +33,18 @@ class Meaning:
 
     @property
     def vectors(self) -> Vectors:
-        """What has been embedded so far."""
+        """What has been embedded so far. Raises EmbeddingError without numpy, before any text is sent anywhere."""
         if self._vectors is None:
+            need_numpy()
             self._vectors = Vectors(self._folder, self.name)
         return self._vectors
 
     def cosines(self, question: str, keys: Iterable[bytes]) -> dict[bytes, float]:
         """How near the texts of `keys`, and the nearest of all, are to `question`; nothing when that cannot be told."""
         try:
-            _ = self.vectors.width  # no text is sent anywhere when numpy is missing
+            vectors = self.vectors
             asked = self._opened().embed([question], query=True)[0]
-            found = {**dict(self.vectors.nearest(asked, NEAREST)), **self.vectors.scores(asked, keys)}
+            found = {**dict(vectors.nearest(asked, NEAREST)), **vectors.scores(asked, keys)}
         except (EmbeddingError, SettingsError) as error:
             self._failed(error)
             return {}
@@ -66,7 +67,6 @@ class Meaning:
         self, texts: Mapping[bytes, str], progress: Progress | None = None, stop: threading.Event | None = None
     ) -> int:
         """Make the vectors that are missing of `texts`; how many were made. Raises EmbeddingError and SettingsError."""
-        _ = self.vectors.width  # as above
         made = embed_missing(self.vectors, self._opened(), texts, progress, stop)
         self.trouble = None
         return made
@@ -96,6 +96,7 @@ class Meaning:
 
 
 def forget_vectors(folder: Path, keys: Collection[bytes]) -> None:
-    """Forget every vector in `folder` but those of `keys`, whatever embedder made it."""
+    """Forget every vector in `folder` but those of `keys`, whatever embedder made it. Raises EmbeddingError."""
+    need_numpy()
     for name in kept_names(folder):
         Vectors(folder, name).keep_only(keys)

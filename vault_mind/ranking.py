@@ -30,6 +30,8 @@ BESIDE, SECOND = 0.5, 0.25  # share of the best score within two places in the s
 LINKERS, LINKED = 10, 0.3  # likewise, from which those gain that they link to or that link to them, and the share
 KIN = 0.5  # what a term counts that is part of a compound that was asked for, or has such a part
 MOST_KIN = 64  # terms that one term brings along
+READ = 20_000  # characters of a query; somebody who pastes a book asks about its beginning
+MOST_GUESSED = 8  # words of a query that are guessed at; in a long text they are rather another's language
 GUESSED = 0.6  # what a term counts that is only spelt nearly like an unknown one that was asked for
 
 FITS = 0.2  # from this fit of the best on, something is said to bear on the question
@@ -41,7 +43,7 @@ FEW_DAYS, MOST_DAYS = 14, 370  # so many are asked for one by one, and so many b
 # Languages that write compounds in one word.
 COMPOUNDING = frozenset({"german", "dutch", "dutch_porter", "danish", "norwegian", "swedish", "finnish", "hungarian"})
 
-_STAMP = "@"  # no word's term begins with it
+STAMP = "@"  # no word's term begins with it
 _LINK = re.compile(r"\[\[([^\[\]|#^\n]{1,200})")
 _MONTHS = "January February March April May June July August September October November December".split()
 
@@ -169,6 +171,7 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
     writes compounds in one word, those that it is a part of or is made of are asked for as well; and for
     a time ("last spring", seen from `now`) its days or months.
     """
+    words = words[:READ]
     spoken = (language, *also)
     weights = dict.fromkeys(query_terms(words, language, also), 1.0)
     guessed: dict[str, tuple[str, ...]] = {}
@@ -179,6 +182,8 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
                 if vocabulary.frequency(other):  # a vocabulary may know words of the dead
                     weights.setdefault(other, KIN)
     for word in dict.fromkeys(words_of(words)):
+        if len(guessed) == MOST_GUESSED:
+            break
         stems = [term for one in spoken for term in terms(word, one) if term in weights]
         if stems and not any(vocabulary.frequency(term) for term in stems):  # known to no language
             own = terms(word, language)
@@ -234,7 +239,7 @@ def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float
     rest is talk around it. In a vault so SMALL that every word in it is common, a word that no memory
     holds counts no more than the rarest that one does.
     """
-    words = {term: weight for term, weight in asked.weights.items() if term[0] != _STAMP}
+    words = {term: weight for term, weight in asked.weights.items() if term[0] != STAMP}
     for others in asked.guessed.values():  # all of them stand for one word, which was another
         words = {term: 1 / len(others) if term in others else weight for term, weight in words.items()}
     values = {term: idf(frequency(term), memories) for term in words}
@@ -366,7 +371,7 @@ def _in_words(day: date) -> str:
 @lru_cache(maxsize=1 << 12)
 def _day_terms(day: date, language: str) -> tuple[str, ...]:
     words = terms(_in_words(day), language)
-    return (*words, f"{_STAMP}{day:%Y-%m}", f"{_STAMP}{day:%Y-%m-%d}")
+    return (*words, f"{STAMP}{day:%Y-%m}", f"{STAMP}{day:%Y-%m-%d}")
 
 
 def _stamps(start: datetime, end: datetime) -> list[str]:
@@ -376,8 +381,8 @@ def _stamps(start: datetime, end: datetime) -> list[str]:
     if days > MOST_DAYS:
         return []
     if days <= FEW_DAYS:
-        return [f"{_STAMP}{first + timedelta(days=day):%Y-%m-%d}" for day in range(days)]
-    return list(dict.fromkeys(f"{_STAMP}{first + timedelta(days=day):%Y-%m}" for day in range(days)))
+        return [f"{STAMP}{first + timedelta(days=day):%Y-%m-%d}" for day in range(days)]
+    return list(dict.fromkeys(f"{STAMP}{first + timedelta(days=day):%Y-%m}" for day in range(days)))
 
 
 def _beside(vault: Sequence[Memory]) -> dict[int, list[int]]:

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from vault_mind import render
 from vault_mind.agent import Learned
 from vault_mind.config import state_folder
-from vault_mind.errors import ModelError, VaultMindError
+from vault_mind.errors import EmbeddingError, ModelError, VaultMindError
 from vault_mind.files import private_folder
 from vault_mind.query import parse
 from vault_mind.ranking import newest_first
@@ -289,8 +289,11 @@ def at_terminal(chat: Chat) -> None:
 @contextmanager
 def _embedding_behind(chat: Chat) -> Iterator[None]:
     """While the chat goes on, a thread makes the vectors that search by meaning lacks; what is made stays."""
-    chat.session.index.sync()
-    waiting = chat.session.index.waiting()
+    try:
+        chat.session.index.sync()
+        waiting = chat.session.index.waiting()
+    except EmbeddingError as error:  # without numpy, say: the chat goes on by words
+        chat.trouble, waiting = str(error), 0
     if not waiting:
         yield
         return

@@ -16,6 +16,7 @@ from vault_mind.ranking import (
     CANDIDATES,
     FITS,
     LINKERS,
+    STAMP,
     Asked,
     Explanation,
     Hit,
@@ -175,8 +176,8 @@ class Search:
         return found
 
     def _embedded(self, numbers: Sequence[int]) -> set[int]:
-        """Those of `numbers` that have a vector."""
-        if self._meaning is None:
+        """Those of `numbers` that have a vector; none when there is trouble with all of them."""
+        if self._meaning is None or self._meaning.trouble:
             return set()
         keys = self._postings.meanings(numbers)
         missing = set(self._meaning.missing(keys.values()))
@@ -193,7 +194,8 @@ class Search:
         parts = []
         for term, weight in look.asked.weights.items():
             if value := score({term: weight}, counts, frequencies, totals.memories, average):
-                parts.append((f"{term} (for {guesses[term]})" if term in guesses else term, value))
+                name = f"written {term[1:]}" if term[0] == STAMP else term
+                parts.append((f"{name} (for {guesses[term]})" if term in guesses else name, value))
         exact = sum(value for _, value in parts)
         if abs(own - exact) > SHOWN:
             return [*parts, ("rounding", own - exact)]

@@ -1,5 +1,6 @@
 """One vault, opened: its settings, index, journal and agent, as the doors and programs need them."""
 
+import shutil
 import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_mind.config import Config, Endpoint, Settings, cache_folder, find_vault, load, reach, state_folder
-from vault_mind.errors import SettingsError
+from vault_mind.errors import EmbeddingError, SettingsError
 from vault_mind.index import Index
 from vault_mind.sync import Progress
 from vault_mind.vault import Vault
@@ -89,7 +90,10 @@ class Session:
         if self._vectors.is_dir():
             from vault_mind.meaning import forget_vectors  # late, as above
 
-            forget_vectors(self._vectors, self.index.meanings())
+            try:
+                forget_vectors(self._vectors, self.index.meanings())
+            except EmbeddingError:  # numpy is gone, and none can be told from another: forgotten means forgotten
+                shutil.rmtree(self._vectors)
 
     @cached_property
     def journal(self) -> "Journal":
