@@ -871,6 +871,7 @@ print(dict(seen))
 
 WRITING = """
 import random, sys, time
+from contextlib import suppress
 from pathlib import Path
 
 root, seconds, chance = Path(sys.argv[1]), float(sys.argv[2]), random.Random(int(sys.argv[3]))
@@ -882,8 +883,9 @@ while time.monotonic() < end:
     what = chance.randrange(4)
     if what == 0:
         file.unlink(missing_ok=True)
-    elif what == 1 and file.exists():
-        file.rename(root / f"moved{chance.randrange(10)}.md")
+    elif what == 1:
+        with suppress(FileNotFoundError):  # the other writer may have taken it a moment ago
+            file.rename(root / f"moved{chance.randrange(10)}.md")
     else:
         file.write_text("walrus and tea " * chance.randrange(1, 60))
     time.sleep(0.01)
@@ -908,8 +910,8 @@ def outcome(processes: Sequence[subprocess.Popen[str]], meanwhile: Callable[[], 
         process.stdin.flush()
     meanwhile()
     seen: Counter[str] = Counter()
-    for process in processes:
-        said, _ = process.communicate(timeout=100)
+    ended = [process.communicate(timeout=100) for process in processes]  # all of them, so that none outlives the test
+    for process, (said, _) in zip(processes, ended, strict=True):
         assert process.returncode == 0
         seen.update(eval(said.splitlines()[-1]))
     return seen
