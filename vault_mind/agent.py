@@ -75,7 +75,7 @@ class Agent:
         self._now = now
         self._news: list[Problem] = []
         self._history: list[tuple[str, str]] = []  # each question as it was sent, and its reply
-        self.chat = f"{now():%Y-%m-%d-%H%M%S}-{os.urandom(2).hex()}"
+        self.chat = f"{now():%Y-%m-%d-%H%M%S}-{os.urandom(4).hex()}"
 
     def ask(self, message: str) -> str:
         """The whole reply to `message`, learned from. Raises ModelError when there is none."""
