@@ -94,6 +94,15 @@ class BusyError(VaultMindError):
         super().__init__(f"{what} is in use by another vault-mind process (waited {seconds:.0f} s). Try again")
 
 
+class GitError(VaultMindError):
+    """git did not do what it was asked; `question` is its subcommand, `why` what it said."""
+
+    def __init__(self, question: str, why: str) -> None:
+        self.question = question
+        self.why = why
+        super().__init__(f"git {question}: {why}")
+
+
 class UnwritableTextError(VaultMindError):
     """A text that cannot be a memory."""
 
