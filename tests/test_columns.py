@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import THOROUGH
 from vault_mind.columns import FEW_GAPS, Columns, ColumnsError
-from vault_mind.rows import ABSENT, CURRENT, EXPIRING, SUPERSEDED
+from vault_mind.rows import ABSENT, ASIDE, CURRENT, EXPIRING
 
 
 def beside(columns: Columns, number: int) -> list[int]:
@@ -104,7 +104,7 @@ def test_a_state_that_was_never_set_is_that_of_nobody() -> None:
 
 def test_those_are_hidden_that_are_superseded_or_may_have_expired() -> None:
     columns = Columns()
-    for number, state in enumerate((CURRENT, SUPERSEDED, EXPIRING, ABSENT, SUPERSEDED), 1):
+    for number, state in enumerate((CURRENT, ASIDE, EXPIRING, ABSENT, ASIDE), 1):
         columns.set_state(number, state)
 
     assert columns.hidden == 3

@@ -8,7 +8,7 @@ from vault_mind.analysis import terms
 from vault_mind.memory import parse
 from vault_mind.query import folded, written_at
 from vault_mind.ranking import link_targets, searched_terms
-from vault_mind.rows import CURRENT, EXPIRING, SUPERSEDED, digest, row
+from vault_mind.rows import ASIDE, CURRENT, EXPIRING, digest, row
 
 
 @given(TEXTS)
@@ -34,8 +34,8 @@ def test_a_row_says_what_the_memory_says(text: str) -> None:
         ("kind: fact", CURRENT),
         ("expires_at: 2020-01-01", EXPIRING),  # whether it has expired is asked at each search
         ("expires_at: never", CURRENT),
-        ("superseded_by: '[[tea]]'", SUPERSEDED),
-        ("superseded_at: 2026-01-01\nexpires_at: 2020-01-01", SUPERSEDED),
+        ("superseded_by: '[[tea]]'", ASIDE),
+        ("superseded_at: 2026-01-01\nexpires_at: 2020-01-01", ASIDE),
     ],
 )
 def test_the_state_is_that_of_the_frontmatter(key: str, state: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import cached_property
 from zlib import crc32
 
-from vault_mind.rows import ABSENT, EXPIRING, SUPERSEDED
+from vault_mind.rows import ABSENT, ASIDE, EXPIRING
 
 _TYPES = {"state": "B", "spot": "I", "order": "I", "starts": "Q", "owners": "I"}
 GAPS, FEW_GAPS = 0.75, 1_000  # share of zeros in `order`, which is at most half by itself; and how few never matter
@@ -48,8 +48,8 @@ class Columns:
 
     @cached_property
     def hidden(self) -> int:
-        """How many memories are superseded or may have expired."""
-        return self["state"].count(SUPERSEDED) + self["state"].count(EXPIRING)
+        """How many memories are set aside or may have expired."""
+        return self["state"].count(ASIDE) + self["state"].count(EXPIRING)
 
     def beside(self, number: int) -> Iterable[int]:
         """The two before and the two after `number` in its chat, as far as there are such."""

@@ -57,10 +57,11 @@ class PathRefusedError(VaultMindError):
 
 
 class UnreadableError(VaultMindError):
-    """A file that is there and cannot be read."""
+    """A file that is there and cannot be read; `passing`: perhaps only now, as what is kept in a cloud."""
 
-    def __init__(self, path: str, why: str) -> None:
+    def __init__(self, path: str, why: str, *, passing: bool = False) -> None:
         self.why = why
+        self.passing = passing
         super().__init__(f"{_told(path)}: cannot be read: {why}")
 
 

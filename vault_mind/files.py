@@ -1,5 +1,6 @@
 """Files whole or not at all: read with a bound, write atomically, compare before replacing."""
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -16,6 +17,18 @@ LARGEST = 2 * 1024 * 1024  # bytes of one file that are read; a memory is a sent
 # O_NONBLOCK: opening a pipe must not wait for its writer. Windows has none of these but the last.
 _READING = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+
+
+# Errors that say nothing of the file but that its disk, network or cloud does not give it at the moment.
+_PASSING = {
+    getattr(errno, name, -1)
+    for name in (
+        "EAGAIN EBUSY ECONNRESET EDEADLK EHOSTDOWN EHOSTUNREACH EIO EMFILE ENETDOWN ENETUNREACH ENFILE ENOLCK ENOMEM"
+        " ENOTCONN EREMOTEIO ESTALE ETIMEDOUT"
+    ).split()
+}
+_DATALESS = 0x4000_0000  # st_flags on macOS: reading would wait for iCloud
+_RECALLED = 0x1000 | 0x4_0000 | 0x40_0000  # st_file_attributes on Windows: offline, or fetched when opened or read
 
 
 def _umask() -> int:
@@ -41,11 +54,20 @@ def read_regular(
             status = os.fstat(handle)
             if not stat.S_ISREG(status.st_mode):
                 raise UnreadableError(str(path), "it is not a regular file")
+            if is_elsewhere(status):
+                raise UnreadableError(str(path), "it is not downloaded", passing=True)
             return _contents(handle, status.st_size, limit), status
         finally:
             os.close(handle)
     except OSError as error:
-        raise UnreadableError(str(path), (error.strerror or str(error)).lower()) from error
+        why = (error.strerror or str(error)).lower()
+        raise UnreadableError(str(path), why, passing=error.errno in _PASSING) from error
+
+
+def is_elsewhere(status: os.stat_result) -> bool:
+    """Whether a cloud keeps the contents, so that reading would wait for a download or give nothing."""
+    flags, attributes = getattr(status, "st_flags", 0), getattr(status, "st_file_attributes", 0)
+    return bool(flags & _DATALESS or attributes & _RECALLED)
 
 
 def _contents(handle: int, size: int, limit: int | None) -> bytes:

@@ -14,11 +14,11 @@ from vault_mind.errors import WriteFailedError
 from vault_mind.files import private_folder
 from vault_mind.pack import Pack, PackError
 
-SCHEMA = 7  # raise it whenever analysis or the tables change: the index is then made anew
+SCHEMA = 8  # raise it whenever analysis or the tables change: the index is then made anew
 
 _TABLES = f"""
 CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stem TEXT, hash BLOB, fault TEXT,
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stem TEXT, hash BLOB, fault TEXT, conflict TEXT,
     start INTEGER, size INTEGER, length INTEGER,
     kind TEXT, source TEXT, tags TEXT, made REAL, chat TEXT, lang TEXT, pinned INTEGER
 );

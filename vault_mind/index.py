@@ -145,8 +145,7 @@ class Index:
             self.meaning.close()
 
     def _selected(self, clauses: str) -> list[Memory]:
-        statement = f"SELECT path, fault, start, size FROM files {clauses}"  # noqa: S608  # our own words
-        return self._mended(lambda: list(self._postings.memories(statement)))
+        return self._mended(lambda: list(self._postings.memories(clauses)))
 
     def _mended(self, use: Callable[[], T]) -> T:
         """What `use` gives; over damaged files they are made anew and it is tried again."""

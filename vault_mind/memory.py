@@ -12,11 +12,13 @@ from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
 
+from vault_mind.conflicts import unmerged
 from vault_mind.errors import UnsafeChangeError, UnwritableTextError
 from vault_mind.frontmatter import FrontmatterError, Value, Written, line, load, split, with_key
 
 KINDS = ("fact", "preference", "correction", "context")
 NOTE = "note"
+UNREADABLE = "it cannot be read now"  # how the fault of a memory begins that is as it was last read
 COMPARED = 4_000_000  # pairs of lines of two bodies that are compared; beyond, the middle is replaced as a whole
 
 _ENDING = re.compile(r"\r\n|\r|\n")
@@ -39,11 +41,13 @@ class Memory:
 
     `path` is its identity, POSIX and relative to the vault. `text` is the whole file. `fault` says
     why its bytes are no sound text (None when all is well); such a file is searched but never written.
+    `conflict` is the path of the file that a sync tool made it a copy of.
     """
 
     path: str
     text: str = field(repr=False)
     fault: str | None = None
+    conflict: str | None = None
 
     @property
     def content(self) -> str:
@@ -63,7 +67,13 @@ class Memory:
     @property
     def warnings(self) -> tuple[str, ...]:
         """Sentences for the owner, the faults among them."""
-        return self._read.warnings
+        return (*self._read.warnings, *self._unresolved)
+
+    @property
+    def _unresolved(self) -> tuple[str, ...]:
+        if self.conflict:
+            return (f"a conflict copy of {self.conflict}; it is not recalled",)
+        return ("it holds git's conflict markers; it is not recalled",) if self.unmerged else ()
 
     @property
     def created_at(self) -> datetime | None:
@@ -134,6 +144,21 @@ class Memory:
         """Whether a newer memory has taken its place."""
         return bool(self.frontmatter.get("superseded_by") or self.frontmatter.get("superseded_at"))
 
+    @cached_property
+    def unmerged(self) -> bool:
+        """Whether git left its conflict markers in it."""
+        return unmerged(self.text)
+
+    @property
+    def aside(self) -> bool:
+        """Whether recall leaves it out whatever the moment: superseded, a conflict copy, or not merged."""
+        return self.superseded or self.conflict is not None or self.unmerged
+
+    @property
+    def stale(self) -> bool:
+        """Whether this is what it said when it was last read, and its file cannot be read now."""
+        return self.fault is not None and self.fault.startswith(UNREADABLE)
+
     @property
     def stem(self) -> str:
         """The file's name without folder and `.md`."""
@@ -154,8 +179,8 @@ class Memory:
         return "\n".join((self.title, *self.aliases, *self.tags, self.body))
 
     def current(self, now: datetime) -> bool:
-        """Whether recall may use it: neither superseded nor expired at `now`."""
-        return not self.superseded and (self.expires_at is None or self.expires_at > now)
+        """Whether recall may use it: neither superseded, expired at `now`, a conflict copy nor unmerged."""
+        return not self.aside and (self.expires_at is None or self.expires_at > now)
 
 
 def decoded(data: bytes) -> tuple[str, str | None]:

@@ -35,7 +35,7 @@ FAR = 0.1  # by which share the average length may be off because of the dead, l
 DEAD_OF_MANY, FAR_OF_MANY, MANY = 0.25, 0.25, 2_000  # the same shares where that takes long
 WASTE = 1 << 20  # bytes of dead texts that do not matter
 
-_INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _COUNT = (
     "UPDATE totals SET memories = memories + ?, terms = terms + ?, links = links + ?, dead = ?, version = version + 1"
 )
@@ -50,8 +50,7 @@ _OUTWARD = "SELECT l.source, f.id FROM links l JOIN files f ON f.stem = l.target
 _INWARD = "SELECT f.id, l.source FROM files f JOIN links l ON l.target = f.stem WHERE f.id IN ({})"
 _PATHS = "SELECT id, path FROM files WHERE id IN ({})"
 _NOTE_MEANING = "INSERT OR REPLACE INTO meanings SELECT id, ? FROM files WHERE id = ? AND hash = ?"
-_READ_MANY = "SELECT id, path, fault, start, size FROM files WHERE id IN ({})"
-_READ = "SELECT path, fault, start, size FROM files WHERE id = ?"
+_READ = "SELECT id, path, fault, conflict, start, size FROM files "
 
 
 T = TypeVar("T")
@@ -127,26 +126,25 @@ class Postings:
         """The memory of that number; None when it is gone by now."""
         with GUARD:
             opened = self._open()
-            row = opened.db.execute(_READ, (number,)).fetchone()
-            return Memory(row[0], opened.pack.text(row[2], row[3]), row[1]) if row else None
+            row = opened.db.execute(_READ + "WHERE id = ?", (number,)).fetchone()
+            return _memory(opened, row) if row else None
 
     def numbered(self, numbers: Sequence[int]) -> dict[int, Memory]:
         """The memories of those numbers; those that are gone by now are left out."""
         with GUARD:
             opened = self._open()
-            text = opened.pack.text
             found: dict[int, Memory] = {}
             for part in _parts(numbers):
-                rows = opened.db.execute(_marked(_READ_MANY, part), part)
-                found |= {number: Memory(path, text(start, size), fault) for number, path, fault, start, size in rows}
+                rows = opened.db.execute(_marked(_READ + "WHERE id IN ({})", part), part)
+                found |= {row[0]: _memory(opened, row) for row in rows}
             return found
 
-    def memories(self, statement: str, values: Sequence[object] = ()) -> Iterator[Memory]:
-        """The memories that an SQL query for path, fault, start and size gives."""
+    def memories(self, clauses: str) -> Iterator[Memory]:
+        """The memories that SQL's `clauses` let through."""
         with GUARD:
-            pack = self._open().pack
-            for path, fault, start, size in self._open().db.execute(statement, values):
-                yield Memory(path, pack.text(start, size), fault)
+            opened = self._open()
+            for row in opened.db.execute(_READ + clauses):
+                yield _memory(opened, row)
 
     def texts(self) -> tuple[Any, Sequence[int], Sequence[int]]:
         """All texts in one buffer, where each begins, ascending, and the number it belongs to (0: none any more)."""
@@ -299,18 +297,19 @@ class Postings:
             if numbers:
                 opened.reload()
 
+    def mark_stale(self, faults: Mapping[int, str]) -> None:
+        """Note of memories by number why their files cannot be read now; once they can, they are read anew."""
+        with GUARD, self._open().db as db:
+            db.executemany("UPDATE files SET fault = ?, hash = x'' WHERE id = ?", [(f, n) for n, f in faults.items()])
+
     def sweep(self, analysed: Callable[[Memory], Sequence[str]]) -> None:
         """Write all postings again when too many belong to nobody any more; `analysed` gives a memory's terms."""
         with GUARD:
             opened = self._open()
             if not _needs_sweep(opened, analysed):
                 return
-            rows = opened.db.execute("SELECT id, path, fault, start, size FROM files ORDER BY path")
-            text = opened.pack.text
-            living = (
-                (number, " ".join(analysed(Memory(path, text(start, size), fault))))
-                for number, path, fault, start, size in rows
-            )
+            rows = opened.db.execute(_READ + "ORDER BY path")
+            living = ((row[0], " ".join(analysed(_memory(opened, row)))) for row in rows)
             _write(opened.index, None, living)
             with opened.db as db:
                 db.execute("UPDATE totals SET dead = ?, version = version + 1", (_dead(opened),))
@@ -478,11 +477,11 @@ def _needs_sweep(opened: Generation, analysed: Callable[[Memory], Sequence[str]]
 
 def _average(opened: Generation, analysed: Callable[[Memory], Sequence[str]]) -> float | None:
     """The average length of a memory by tantivy's own account, in which the dead count as well."""
-    row = opened.db.execute("SELECT id, path, fault, start, size FROM files WHERE length LIMIT 1").fetchone()
+    row = opened.db.execute(_READ + "WHERE length LIMIT 1").fetchone()
     if not row:
         return None
-    number, path, fault, start, size = row
-    term = analysed(Memory(path, opened.pack.text(start, size), fault))[0]
+    number = row[0]
+    term = analysed(_memory(opened, row))[0]
     query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
     alone = tantivy.Query.boolean_query(
         [(_MUST, query), (_MUST, tantivy.Query.term_query(opened.schema, "id", number))]
@@ -490,6 +489,12 @@ def _average(opened: Generation, analysed: Callable[[Memory], Sequence[str]]) ->
     _, address = opened.searcher.search(alone, 1).hits[0]
     told = re.search(r'"value": ([\d.e+]+),\s+"description": "avgdl', query.explain(opened.searcher, address).to_json())
     return float(told[1]) if told else None
+
+
+def _memory(opened: Generation, row: Sequence[Any]) -> Memory:
+    """The memory of a row that _READ gave."""
+    _, path, fault, conflict, start, size = row
+    return Memory(path, opened.pack.text(start, size), fault, conflict)
 
 
 def _dead(opened: Generation) -> int:
@@ -537,5 +542,5 @@ def _marked(statement: str, values: Sequence[object]) -> str:
 
 def _columns(numbered: tuple[int, Row], start: int) -> tuple[object, ...]:
     number, row = numbered
-    place = (row.path, row.stem, row.hash, row.fault, start, len(row.text), row.length)
+    place = (row.path, row.stem, row.hash, row.fault, row.conflict, start, len(row.text), row.length)
     return (number, *place, row.kind, row.source, row.tags, row.made, row.chat, row.lang, row.pinned)

@@ -26,10 +26,10 @@ if TYPE_CHECKING:
     from vault_mind.regex import Pattern
 
 PARSED = 10_000  # characters in which operators are looked for; what stands behind them is words
-STATES = ("superseded", "expired", "pinned", "current")
+STATES = ("superseded", "expired", "pinned", "current", "conflict")
 SHOWN = 100  # characters of the words, and of a clause in an error, that are said again
 
-_PAST = ("superseded", "expired")
+_PAST = ("superseded", "expired", "conflict")
 
 
 @dataclass(frozen=True)
@@ -104,7 +104,7 @@ class Query:
 
     @property
     def asks_for_past(self) -> bool:
-        """Whether superseded or expired memories are asked for, which are left out otherwise."""
+        """Whether superseded, expired or conflicting memories are asked for, which are left out otherwise."""
         return any(state in self.states for state in _PAST)
 
     def allows(self, memory: Memory, now: datetime) -> bool:
@@ -423,6 +423,8 @@ def _is(memory: Memory, state: str, now: datetime) -> bool:
         return memory.superseded
     if state == "pinned":
         return memory.pinned
+    if state == "conflict":
+        return memory.conflict is not None or memory.unmerged
     if state == "current":
         return memory.current(now)
     return memory.expires_at is not None and memory.expires_at <= now

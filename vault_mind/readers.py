@@ -17,8 +17,8 @@ from contextlib import ExitStack, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from vault_mind.errors import MemoryNotFoundError, VaultMindError
-from vault_mind.memory import Memory
+from vault_mind.errors import MemoryNotFoundError, UnreadableError, VaultMindError
+from vault_mind.memory import UNREADABLE, Memory
 from vault_mind.rows import Row, digest, row
 from vault_mind.vault import Status, Vault
 
@@ -45,7 +45,8 @@ class Read(NamedTuple):
     """What came of one file.
 
     `mark` is that of its status, 0 when it has to be looked at again. `row` is None where nothing
-    changed, or with `gone`, when there is nothing to read. `problems` are sentences.
+    changed, or with `gone`, when there is nothing to read. `problems` are sentences. `stale` says why
+    it cannot be read just now, so that what was read before still counts.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Read(NamedTuple):
     gone: bool
     problems: tuple[str, ...]
     row: Row | None
+    stale: str | None = None
 
 
 def read(vault: Vault, task: Task, language: str) -> list[Read]:
@@ -95,7 +97,7 @@ def serve() -> None:
     while task := marshal.load(pipe):  # noqa: S302  # likewise
         reads = read(vault, Task(*task), language)
         packed = marshal.dumps(
-            [(one.name, one.mark, one.gone, one.problems, one.row and tuple(one.row)) for one in reads]
+            [(one.name, one.mark, one.gone, one.problems, one.row and tuple(one.row), one.stale) for one in reads]
         )
         out.write(len(packed).to_bytes(8, "little") + packed)
         out.flush()
@@ -171,7 +173,7 @@ class _Worker:
         if not packed:
             raise _WorkerError(f"it ended with {self._process.wait()}")
         loaded = marshal.loads(packed)  # noqa: S302  # from the process that we started
-        return [Read(name, mark, gone, told, found and Row(*found)) for name, mark, gone, told, found in loaded]
+        return [Read(name, mark, gone, told, row and Row(*row), stale) for name, mark, gone, told, row, stale in loaded]
 
     def _listen(self) -> None:
         """Hand on what the process writes; at its end, nothing."""
@@ -194,6 +196,9 @@ class _Worker:
 def _read(name: str, known: bytes, path: str, found: Memory | VaultMindError, status: Status, language: str) -> Read:
     if isinstance(found, MemoryNotFoundError):  # deleted a moment ago
         return Read(name, 0, True, (), None)
+    if isinstance(found, UnreadableError) and found.passing:
+        stale = f"{UNREADABLE}: {found.why}; this is what it said when it was last read"
+        return Read(name, 0, True, (f"{UNREADABLE}: {found.why}",), None, stale)
     if isinstance(found, VaultMindError):
         return Read(name, 0, True, (str(found).removeprefix(f"{path}: "),), None)
     hashed = digest(found)

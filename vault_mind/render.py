@@ -57,6 +57,7 @@ def memory_data(memory: Memory) -> dict[str, object]:
         "body": memory.body,
         "quote": memory.quote,
         "superseded": memory.superseded,
+        "conflict": memory.conflict,
         "frontmatter": memory.frontmatter,
         "warnings": memory.warnings,
     }
@@ -251,6 +252,12 @@ def _grep_count(lines: Sequence["Line"], view: GrepView) -> int:
 
 def _facts(memory: Memory) -> str:
     state = ", superseded" if memory.superseded else ""
+    if memory.conflict:
+        state += f", a conflict copy of {one_line(memory.conflict)}"
+    elif memory.unmerged:
+        state += ", not merged"
+    if memory.stale:
+        state += ", as it was last read"
     return f"{one_line(memory.kind)}, {_day(written_at(memory))}{state}"
 
 

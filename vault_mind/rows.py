@@ -7,7 +7,7 @@ from vault_mind.memory import Memory
 from vault_mind.query import folded, written_at
 from vault_mind.ranking import language_of, link_targets, searched_terms
 
-CURRENT, SUPERSEDED, EXPIRING, ABSENT = range(4)  # states; whether an expiring one is current depends on the moment
+CURRENT, ASIDE, EXPIRING, ABSENT = range(4)  # states; whether an expiring one is current depends on the moment
 
 
 class Row(NamedTuple):
@@ -17,6 +17,7 @@ class Row(NamedTuple):
     hash: bytes
     text: bytes
     fault: str | None
+    conflict: str | None
     terms: str
     length: int
     state: int
@@ -36,6 +37,8 @@ def digest(memory: Memory) -> bytes:
     hashed = blake2b(memory.text.encode("utf-8", "replace"), digest_size=16)
     if memory.fault:
         hashed.update(memory.fault.encode())
+    if memory.conflict:
+        hashed.update(b"\0" + memory.conflict.encode())
     return hashed.digest()
 
 
@@ -48,9 +51,10 @@ def row(memory: Memory, language: str, hashed: bytes) -> Row:
         hashed,
         memory.text.encode("utf-8", "replace"),
         memory.fault,
+        memory.conflict,
         " ".join(terms),
         len(terms),
-        SUPERSEDED if memory.superseded else EXPIRING if memory.expires_at else CURRENT,
+        ASIDE if memory.aside else EXPIRING if memory.expires_at else CURRENT,
         memory.stem.casefold(),
         folded(memory.kind),
         folded(memory.source or ""),

@@ -31,7 +31,7 @@ from vault_mind.ranking import (
     visible,
     weighed,
 )
-from vault_mind.rows import ABSENT, CURRENT, SUPERSEDED
+from vault_mind.rows import ABSENT, ASIDE, CURRENT
 
 if TYPE_CHECKING:
     from vault_mind.meaning import Meaning
@@ -285,7 +285,7 @@ class _Sieve:
     def _looked_at(self, number: int) -> bool:
         state = self._states[number] if number < len(self._states) else ABSENT
         query, past = self._query, self._past
-        if state == ABSENT or (state == SUPERSEDED and not past):
+        if state == ABSENT or (state == ASIDE and not past):
             return False
         if self._allowed is not None and number not in self._allowed:
             return False

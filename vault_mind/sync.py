@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vault_mind.conflicts import original
 from vault_mind.generation import DamagedError
 from vault_mind.listing import packed, unpacked
 from vault_mind.postings import Postings
@@ -12,6 +13,7 @@ from vault_mind.rows import Row
 from vault_mind.vault import Problem, Vault, Walk
 
 BATCH = 15_000  # files between two commits of a long sync, which may be interrupted
+FEW = 50  # changed names of a folder up to which those that begin like one of them are looked for
 BATCH_BYTES = 32 * 2**20  # bytes of texts, likewise
 
 Progress = Callable[[int, int], None]
@@ -38,6 +40,7 @@ class _Work:
     departed: int = 0
     new: list[tuple[int, Row]] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
+    stale: dict[int, str] = field(default_factory=dict)
     listings: dict[str, bytes | None] = field(default_factory=dict)
     touched: set[str] = field(default_factory=set)
     kept: dict[str, dict[str, int]] = field(default_factory=dict)
@@ -116,6 +119,9 @@ class Sync:
         work.kept[folder] = {name: mark * (then[name] == mark) for name, mark in marks.items() if name in then}
         changed = [name for name, mark in marks.items() if then.get(name) != mark]
         gone = sorted(then.keys() - marks.keys())
+        copies = _copies_of({*changed, *gone}, marks)
+        changed += copies
+        work.kept[folder] |= dict.fromkeys(copies, 0)
         known = self._postings.known([folder + name for name in (*changed, *gone)]) if work.last else {}
         work.numbers |= {path: number for path, (number, _) in known.items()}
         work.gone += [work.numbers[folder + name] for name in gone if folder + name in work.numbers]
@@ -130,6 +136,10 @@ class Sync:
         path = folder + one.name
         work.problems += [Problem(path, problem) for problem in one.problems]
         number = work.numbers.get(path, 0)
+        if one.stale and number:
+            work.stale[number] = one.stale
+            work.kept[folder][one.name] = 0
+            return
         if one.gone:
             work.gone += [number] if number else []
             work.kept[folder].pop(one.name, None)
@@ -161,10 +171,21 @@ class Sync:
         for folder in work.touched:
             work.listings[folder] = _known_of(work.walked[folder], work.kept[folder])
         self._postings.store(work.new, work.gone, work.listings)
+        if work.stale:
+            self._postings.mark_stale(work.stale)
         work.new, work.gone, work.listings, work.touched, work.size = [], [], {}, set(), 0
+        work.stale = {}
 
     def _last(self) -> int:
         return next((number for (number,) in self._postings.rows("SELECT max(id) FROM files") if number), 0)
+
+
+def _copies_of(names: Collection[str], listed: Mapping[str, int]) -> list[str]:
+    """Of what is `listed` those that may be copies of one of `names`: whether they are depends on it."""
+    starts = tuple({name[:-3] for name in names})
+    near = [name for name in listed if name not in names and (len(starts) > FEW or name.startswith(starts))]
+    found = ((name, original(name[:-3])) for name in near)
+    return [name for name, of in found if of and f"{of[0]}.md" in names]
 
 
 def _known_of(listing: bytes, kept: Mapping[str, int]) -> bytes:

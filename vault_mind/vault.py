@@ -5,13 +5,14 @@ import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple
 
 from vault_mind.config import VAULT_FILE, state_folder
+from vault_mind.conflicts import alike, original
 from vault_mind.errors import (
     AmbiguousNameError,
     MemoryChangedError,
@@ -211,8 +212,8 @@ class Vault:
         try:
             data, status = read_regular(file)
         except UnreadableError as error:
-            raise UnreadableError(path, error.why) from error
-        return _parsed(path, data, status.st_size), Status.of(status)
+            raise UnreadableError(path, error.why, passing=error.passing) from error
+        return self._compared(_parsed(path, data, status.st_size)), Status.of(status)
 
     def read_listed(self, folder: str, names: Iterable[str]) -> Iterator[tuple[str, Memory | VaultMindError, Status]]:
         """Of each of the `names` that a walk listed in `folder`: path, the memory or why there is none, status."""
@@ -231,7 +232,26 @@ class Vault:
         if handle is None or "/" in name:
             return self.read_with_status(path)
         data, status = read_regular(name, folder=handle)
-        return _parsed(path, data, status.st_size), Status.of(status)
+        return self._compared(_parsed(path, data, status.st_size)), Status.of(status)
+
+    def _compared(self, memory: Memory) -> Memory:
+        """`memory`, marked when it is a copy that a sync tool made of the file beside it."""
+        folder, slash, name = memory.path.rpartition("/")
+        found = original(name[:-3])
+        if found is None:
+            return memory
+        path = f"{folder}{slash}{found[0]}.md"
+        try:
+            if not found[1]:
+                other = decoded(read_regular(self._inside(path))[0])[0]
+                born = parse(path, other).created_at
+                if not (born and born == memory.created_at) and not alike(memory.text, other):
+                    return memory
+            elif not (self.root / path).is_file():
+                return memory
+        except (VaultMindError, OSError, ValueError):  # whatever is there, it is no original
+            return memory
+        return replace(memory, conflict=path)
 
     def memories(self) -> Iterator[Memory]:
         """Every memory that can be read, by path; what cannot is in `problems`."""

@@ -1,0 +1,71 @@
+"""Copies that sync tools leave beside a file when two machines changed it, and git's conflict markers in one.
+
+Pure: whether the original is there, and what it says, is for the caller to look at.
+"""
+
+import re
+from difflib import SequenceMatcher
+
+COMPARED = 4_000  # words of each text that are compared
+ALIKE = 0.75  # share of words in common, in order, from which on two texts are versions of one
+
+# What tools write into the parentheses or behind the name: Dropbox, Nextcloud, ownCloud, Seafile, Obsidian Sync,
+# Box, Tresorit, pCloud, Resilio, Synology; Syncthing; git's mergetool.
+_SAYS_SO = re.compile(
+    r"""
+    (?P<of>.+?) (?:
+        \.sync-conflict-\d{8}-\d{6}(?:-[a-z0-9]{7})?
+      | [ ]? [(\[] (?:
+            [^()\[\]]* \b(?: conflicted[ ]copy | conflict[ ]copy | sync[ ]conflict | conflicted | sfconflict
+              | in[ ]konflikt[ ]stehende[ ]kopie | konfliktkopie | copie[ ]en[ ]conflit | copia[ ]en[ ]conflicto
+              | copia[ ]in[ ]conflitto | c[oó]pia[ ]em[ ]conflito | conflicterende[ ]kopie ) \b [^()\[\]]*
+          | (?: case | unicode[ ]encoding | white[ ]?space | selective[ ]sync | folder | edit ) [ ]conflict [^()\[\]]*
+        ) [)\]]
+      | [._-] conflict (?: [._-] [\d._-]+ )?
+      | _ (?: backup | base | local | remote ) _ \d+
+    )
+    """,
+    re.VERBOSE | re.IGNORECASE,
+)
+# Names that people give as well: iCloud and Google Drive number, OneDrive adds the name of the machine.
+_MAY_BE = re.compile(
+    r"(?P<of>.+?)(?: (?:[2-9]|[1-9]\d)| ?\(\d\d?\)|-(?:(?:DESKTOP|LAPTOP|PC|WIN|SURFACE)-?[A-Z0-9]{3,}"
+    r"|[\w-]*(?:MacBook|iMac|iPhone|iPad)[\w-]*))"
+)
+_LAST = frozenset("0123456789)]")
+_OURS, _BETWEEN, _THEIRS = ("<" * 7, "=" * 7, ">" * 7)
+
+
+def original(stem: str) -> tuple[str, bool] | None:
+    """The stem of the file that one called `stem` may be a copy of, and whether the name alone says so."""
+    if found := _SAYS_SO.fullmatch(stem) if "onfl" in stem.lower() or stem[-1:].isdigit() else None:
+        return found["of"], True
+    if (stem[-1:] in _LAST or "-" in stem) and (found := _MAY_BE.fullmatch(stem)):
+        return found["of"], False
+    return None
+
+
+def alike(text: str, other: str) -> bool:
+    """Whether two texts are versions of one, by the words that they share."""
+    some, others = text.split()[:COMPARED], other.split()[:COMPARED]
+    match = SequenceMatcher(None, some, others, autojunk=False)
+    return match.real_quick_ratio() >= ALIKE and match.quick_ratio() >= ALIKE and match.ratio() >= ALIKE
+
+
+def unmerged(text: str) -> bool:
+    """Whether git left its markers in `text`: all three, each at the beginning of a line, in their order.
+
+    A fenced block that shows such markers is none.
+    """
+    if _OURS not in text or _THEIRS not in text:
+        return False
+    wanted, fence = [_OURS, _BETWEEN, _THEIRS], ""
+    for line in text.splitlines():
+        mark = line.lstrip()[:3]
+        if len(wanted) == 3 and mark in ("```", "~~~"):
+            fence = "" if fence == mark else fence or mark
+        elif not fence and (line == wanted[0] or line.startswith(wanted[0] + " ")):
+            wanted.pop(0)
+            if not wanted:
+                return True
+    return False
