@@ -111,8 +111,9 @@ class Pattern:
 
     def lines(self, text: str) -> Iterator[Line]:
         """The lines of `text` that match, in order."""
-        data = text.replace("\r\n", "\n").encode()
-        found = self._touched(data)
+        data = (text.replace("\r\n", "\n") if "\r" in text else text).encode()
+        simple = None if self._multiline or self._beside else self._plainly(data)
+        found = self._touched(data) if simple is None else iter(simple)
         return islice(_others(data, found) if self._invert else found, self._most)
 
     def candidates(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
@@ -169,6 +170,29 @@ class Pattern:
         # A word may end beside the mark or \r that a loose anchor has taken.
         words = not fixed and any(token[0] in (r"\b", r"\B") for source in sources for token in _TOKEN.finditer(source))
         return _joined(sources, _NOWHERE if words else _LOOSE, fixed=fixed)
+
+    def _plainly(self, data: bytes) -> list[Line] | None:
+        """As `_touched` where each match lies within a line, which takes half the time; None where one is empty."""
+        found: list[Line] = []
+        match, size = self._match, len(data)
+        at, number, counted = 0, 1, 0
+        while at < size:
+            first, last = match(data, at, size)[0]
+            if first < 0:
+                break
+            if first == last:
+                return None
+            start, stop = data.rfind(b"\n", at, first) + 1 or at, _line_end(data, first)
+            number += data.count(b"\n", counted, start)
+            counted, spans = start, []
+            while first >= 0 and self._marked:
+                spans.append((first - start, last - start))
+                first, last = match(data, last, stop)[0] if last < stop else (-1, -1)
+                if first == last >= 0:
+                    return None
+            found.append(_line(number, data[start:stop], spans))
+            at = stop + 1
+        return found
 
     def _touched(self, data: bytes) -> Iterator[Line]:
         number, counted = 1, 0
