@@ -104,6 +104,30 @@ class GitError(VaultMindError):
         super().__init__(f"git {question}: {why}")
 
 
+class NotCommittedError(VaultMindError):
+    """Files that are written and cannot be committed now; `every`: nor can any others."""
+
+    def __init__(self, why: str, *, every: bool = True) -> None:
+        self.why = why
+        self.every = every
+        super().__init__(f"saved, but not yet in git: {why}. The next commit takes it along")
+
+
+class VersionNotFoundError(VaultMindError):
+    """No version of the vault goes by that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no version is named by {name!r}. See them with: vault-mind log")
+
+
+class UndoRefusedError(VaultMindError):
+    """A version that cannot be taken back without touching what came later; nothing was written."""
+
+    def __init__(self, what: str, why: str) -> None:
+        self.why = why
+        super().__init__(f"{_told(what)}: not undone, {why}")
+
+
 class UnwritableTextError(VaultMindError):
     """A text that cannot be a memory."""
 

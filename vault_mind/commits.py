@@ -1,0 +1,310 @@
+"""One turn, one commit: exactly the files that it wrote, with nothing of their owner's staging touched.
+
+A tree is made beside the user's index and never in it: HEAD's tree, with our paths as `git add` would store them (line
+endings and clean filters as configured; the working tree keeps its bytes). Hooks are asked, the version is signed where
+the user signs. Then, with the index locked as git locks it, the branch moves if it still is where we began, and our
+entries of the user's index follow. What cannot be committed now is noted in the state folder, turn by turn, and
+committed as it was meant by the next call that can.
+"""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from vault_mind.config import state_folder
+from vault_mind.drafts import ADDRESS, IDENTITY, ask_hook, drafted, identified, rules_of
+from vault_mind.errors import BusyError, GitError, NotCommittedError, VaultMindError, WriteFailedError
+from vault_mind.errors import _told as told
+from vault_mind.files import locked
+from vault_mind.history import Head, History, Version, merged
+from vault_mind.staging import Changed, Entry, await_lock, follow, held, listed, lock_told, put, stored_in
+from vault_mind.turns import Turn, message, note, noted, waiting
+
+QUEUE = 120.0  # seconds that other commits of ours are waited for
+TRIES = 8  # how often we begin anew because the branch moved meanwhile
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a commit went: the version (None: nothing differed, or it has to wait: then `why`), and what was left out.
+
+    `why` and each line of `left_out` are sentences for the user.
+    """
+
+    version: Version | None
+    why: str = ""
+    left_out: tuple[str, ...] = ()
+
+
+def commit(
+    history: History,
+    paths: Sequence[str],
+    subject: str,
+    trailers: Mapping[str, str],
+    *,
+    before: Mapping[str, bytes] | None = None,
+    by_hand: str = "Edited by hand",
+) -> Outcome:
+    """Make one version of the vault's `paths` as they are on disk: new, changed, deleted or renamed (both names).
+
+    Never raises for what git, the disk or a hook refuses: the files are left as they are, noted, and committed with
+    the next call that can; `why` says so. Turns that were waiting are committed first, each as its own version.
+    `before` gives, of files that existed, the bytes that the turn found: what somebody had changed in them by hand
+    and not committed stays theirs to commit, and out of ours; where the two cannot be told apart, theirs becomes a
+    version before ours, whose subject `by_hand` begins.
+    """
+    turn = Turn(tuple(dict.fromkeys(paths)), subject, dict(trailers), dict(before or {}), by_hand)
+    if history.off:
+        return _put_off(history, turn, history.off) if history.wanted else Outcome(None)
+    try:
+        with locked(state_folder(history.place().git_dir) / "history.lock", "the vault's history", QUEUE):
+            return _in_turn(history, turn)
+    except (BusyError, WriteFailedError) as error:
+        return _put_off(history, turn, str(error))
+
+
+def commit_by_hand(history: History, subject: str) -> Outcome:
+    """Commit what the vault's owner changed in Markdown files and did not commit, as the owner's: with no trailers.
+
+    A file of which anything is staged is left out: its owner is choosing what to commit of it. So is what a merge left
+    in conflict, and everything when no name and address are set, for it would not be the owner's.
+    """
+    if history.off:
+        return Outcome(None)
+    try:
+        paths = _edited(history)
+        if not paths:
+            return Outcome(None)
+        if not identified(history):
+            return Outcome(None, f"Your edits are not yet in git: {NO_IDENTITY}.")
+        with locked(state_folder(history.place().git_dir) / "history.lock", "the vault's history", QUEUE):
+            return _committed(history, Turn(tuple(paths), subject))
+    except (NotCommittedError, GitError) as error:
+        return Outcome(None, f"Your edits are not yet in git: {error.why}.")
+    except (BusyError, WriteFailedError) as error:
+        return Outcome(None, f"Your edits are not yet in git: {error}.")
+
+
+def state(history: History) -> list[str]:
+    """What is odd about the vault's git, each a sentence that says what to do."""
+    if history.off:
+        return [history.off] if history.wanted else []
+    found = []
+    underway, age = history.underway(), history.lock_age()
+    if underway:
+        found.append(f"{underway}; until then nothing is committed")
+    elif history.head().branch is None:
+        found.append(_DETACHED)
+    if age is not None:
+        found.append(lock_told(history, age))
+    found += [f"{told(path)} is in conflict: edit it, then git add it" for path in history.unmerged()]
+    if not identified(history):
+        found.append(f"{NO_IDENTITY}. Until then commits are made as {IDENTITY} <{ADDRESS}>")
+    if paths := waiting(history):
+        shown = ", ".join(told(path) for path in paths[:5]) + (", …" if len(paths) > 5 else "")
+        found.append(f"{len(paths)} of our files are in no version yet ({shown}); the next commit takes them along")
+    return found
+
+
+NO_IDENTITY = (
+    "git knows no name and address of yours; set them with: git config --global user.name NAME, "
+    "and git config --global user.email ADDRESS"
+)
+_DETACHED = "HEAD is detached, and what is committed there is easily lost; go back to a branch with: git switch BRANCH"
+
+
+def _put_off(history: History, turn: Turn, why: str, left_out: Sequence[str] = ()) -> Outcome:
+    more = "The next commit takes it along."
+    try:
+        note(history, turn)
+    except (OSError, VaultMindError) as error:
+        more = f"It could not even be noted ({error}): commit it by hand."
+    return Outcome(None, f"Saved, but not yet in git: {why}. {more}", tuple(left_out))
+
+
+def _in_turn(history: History, turn: Turn) -> Outcome:
+    """The turns that wait, then this one; whatever happens, each is in a version or noted."""
+    mark = None
+    with suppress(OSError, VaultMindError):  # the disk is full: the commit says so
+        earlier = noted(history)
+        mark = note(history, turn)  # before anything else, so that being killed here loses nothing
+    try:
+        if mark is not None:
+            _catch_up(history, earlier, turn.before)
+        outcome = _committed(history, turn)
+    except NotCommittedError as wait:
+        why = wait.why
+    except (GitError, OSError) as error:
+        why = error.why if isinstance(error, GitError) else (error.strerror or str(error)).lower()
+    else:
+        if mark is not None:
+            mark.unlink(missing_ok=True)
+        return outcome
+    if mark is None:
+        return _put_off(history, turn, why)
+    return Outcome(None, f"Saved, but not yet in git: {why}. The next commit takes it along.")
+
+
+def _catch_up(history: History, earlier: list[tuple[Path, Turn]], before: Mapping[str, bytes]) -> None:
+    """Commit the turns that wait, without what the turn after them did to files that it found as `before`.
+
+    One that a hook refuses goes on waiting and keeps nobody else from it.
+    """
+    for file, turn in earlier:
+        try:
+            _committed(history, turn, before)
+        except NotCommittedError as wait:
+            if wait.every:
+                raise
+        else:
+            file.unlink(missing_ok=True)
+
+
+def _committed(history: History, turn: Turn, contents: Mapping[str, bytes] | None = None) -> Outcome:
+    """Make the version, of the files on disk but for `contents`. Raises NotCommittedError, or GitError for what git alone knows."""
+    for _ in range(TRIES):
+        head = _ready(history)
+        with tempfile.TemporaryDirectory(prefix="vault-mind-") as folder:
+            made = _made(history, head, turn, contents or {}, Path(folder))
+            if made.tip == head.id:
+                return Outcome(None, left_out=made.left_out)
+            if _moved(history, head, made, turn.subject):
+                ask_hook(history, rules_of(history), "post-commit", fine=True)
+                return Outcome(history.version(made.tip or "HEAD"), left_out=made.left_out)
+    raise NotCommittedError("somebody else commits all the time")
+
+
+def _ready(history: History) -> Head:
+    """HEAD, when this is a moment to commit. Raises NotCommittedError."""
+    if underway := history.underway():
+        raise NotCommittedError(underway)
+    head = history.head()
+    if head.branch is None:
+        raise NotCommittedError(_DETACHED)
+    await_lock(history)
+    return head
+
+
+@dataclass(frozen=True)
+class _Made:
+    """A version that no branch names yet: its tip, and each path's entries before and after."""
+
+    tip: str | None
+    entries: Changed
+    left_out: tuple[str, ...]
+
+
+def _made(history: History, head: Head, turn: Turn, contents: Mapping[str, bytes], folder: Path) -> _Made:
+    index = {"GIT_INDEX_FILE": str(folder / "index")}
+    history.ask("read-tree", head.id or "--empty", extra=index)
+    old = {path: entry[0] for path, entry in listed(history, index, turn.paths).items()}
+    paths, left_out = _allowed(history, turn.paths, old)
+    refused = stored_in(history, index, paths)
+    left_out += refused.values()
+    new = {path: entry[0] for path, entry in listed(history, index, paths).items()}
+    given = {path: (new[path][0], history.keep(contents[path], path)) for path in new if path in contents}
+    put(history, index, given)
+    new |= given
+    entries = {path: (old.get(path), new.get(path)) for path in paths if path not in refused}
+    entries = {path: pair for path, pair in entries.items() if pair[0] != pair[1]}
+    if not entries:
+        return _Made(head.id, {}, tuple(left_out))
+    by_hand, narrowed = _apart(history, turn, entries)
+    tip = head.id
+    if by_hand:  # what we changed stood in no version: it gets one of its own, so that undoing ours brings it back
+        before = {path: (mode, blob) for path, (mode, blob) in by_hand.items()}
+        now = {path: new.get(path) for path in by_hand}
+        put(history, index, {**{path: pair[0] for path, pair in entries.items()}, **before})
+        tip = drafted(history, index, tip, Turn(tuple(by_hand), f"{turn.by_hand}: {', '.join(by_hand)}"), folder)
+        put(history, index, {**{path: pair[1] for path, pair in entries.items()}, **now})
+    if narrowed:
+        entries = {**entries, **{path: (entries[path][0], entry) for path, entry in narrowed.items()}}
+        put(history, index, narrowed)
+    tree_is_old = all(pair[0] == pair[1] for pair in entries.values())
+    if tree_is_old and not by_hand:
+        return _Made(head.id, {}, tuple(left_out))
+    return _Made(drafted(history, index, tip, turn, folder), entries, tuple(left_out))
+
+
+def _allowed(history: History, paths: Sequence[str], old: Mapping[str, object]) -> tuple[list[str], list[str]]:
+    """The paths that may be committed, and why the others may not."""
+    new = [path for path in paths if path not in old and os.path.lexists(history.root / path)]
+    ignored = history.ignored(new) if new else set()
+    unmerged = {path for path, entries in listed(history, {}, paths, "--unmerged").items() if entries}
+    if unmerged:
+        raise NotCommittedError(
+            f"{', '.join(map(told, sorted(unmerged)))} is in conflict; edit it, then git add it", every=False
+        )
+    said = [
+        f"{told(path)} is saved and not in git: your ignore rules leave it out" for path in paths if path in ignored
+    ]
+    return [path for path in paths if path not in ignored], said
+
+
+def _apart(
+    history: History, turn: Turn, entries: Mapping[str, tuple[Entry | None, Entry | None]]
+) -> tuple[dict[str, Entry], dict[str, Entry]]:
+    """Hand edits and ours in the same file, told apart where the caller said what it found.
+
+    Gives the entries that a version of its own must hold before ours (an edit that cannot be told apart, a file that
+    was in no version), and those of ours with the hand edits left out.
+    """
+    by_hand, narrowed = {}, {}
+    for path, found in turn.before.items():
+        if path not in entries:
+            continue
+        old, new = entries[path]
+        blob = history.keep(found, path)
+        if old is not None and blob == old[1]:
+            continue
+        if old is not None and new is not None:
+            ours = merged(history.blob(new[1]), history.blob(blob), history.blob(old[1]))
+            if ours is not None:
+                blob = history.keep(ours)
+                narrowed[path] = (new[0], blob)
+                continue
+        by_hand[path] = ((new or old or ("100644", ""))[0], blob)
+    return by_hand, narrowed
+
+
+def _moved(history: History, head: Head, made: _Made, subject: str) -> bool:
+    """Move the branch to what was made and let our entries of the index follow; False when it was moved meanwhile."""
+    place = history.place()
+    with held(history):
+        copy = place.git_dir / "vault-mind-index"
+        extra = {"GIT_INDEX_FILE": str(copy)}
+        try:
+            if (place.git_dir / "index").exists():
+                shutil.copy(place.git_dir / "index", copy)
+            follow(history, extra, made.entries)
+            reason = message(Turn((), f"commit: {subject}")).decode().strip()
+            words = ("update-ref", "-m", reason, "HEAD", made.tip or "", head.id or "")  # "": it must not exist
+            code, _, err = history.run(*words)
+            if code:
+                if history.head() != head:
+                    return False
+                raise NotCommittedError(f"git cannot move the branch ({err.decode('utf-8', 'replace').strip()})")
+            if copy.exists():
+                copy.replace(place.git_dir / "index")
+            return True
+        finally:
+            copy.unlink(missing_ok=True)
+
+
+def _edited(history: History) -> list[str]:
+    """The vault's Markdown files that differ from HEAD and of which nothing is staged."""
+    prefix = history.place().prefix
+    words = ("--porcelain=v1", "-z", "--untracked-files=all", "--no-renames", "--", prefix or ".")
+    found = []
+    for line in os.fsdecode(history.ask("status", *words)).split("\0"):
+        state, name = line[:2], line[3:]
+        path = history.in_vault(name) if name else None
+        if path is None or not path.lower().endswith(".md") or any(part.startswith(".") for part in path.split("/")):
+            continue
+        if state in (" M", " D", " T", "??"):
+            found.append(path)
+    return found
