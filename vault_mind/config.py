@@ -32,10 +32,12 @@ class Settings:
     ignore: tuple[str, ...] = ()
     offline: bool = False
     embedding_model: str = "none"
+    commit: str = "ours"
 
 
 # A vault may come from somebody else: its file says how to search it, never whom to talk to.
-OF_A_VAULT = ("top_k", "history_turns", "dedupe_threshold", "language", "ignore")
+OF_A_VAULT = ("top_k", "history_turns", "dedupe_threshold", "language", "ignore", "commit")
+CHOICES = {"commit": ("off", "ours", "all")}
 
 _MEANINGS = {
     "model": "the model that answers",
@@ -48,6 +50,7 @@ _MEANINGS = {
     "language": "whose stemming and stopwords search uses (a Snowball name)",
     "ignore": "files not read, as in .gitignore",
     "offline": "never talk to a model",
+    "commit": "what becomes a commit: off, ours (each turn), or all (your edits before it, too)",
     "embedding_model": "the model that gives vectors for search by meaning, or none",
 }
 
@@ -213,6 +216,8 @@ def _in_range(name: str, value: object, origin: str) -> object:
             raise SettingsError(name, f"{value} is not between {lowest} and {highest}", origin)
     if isinstance(value, str) and not value.strip():
         raise SettingsError(name, "it is empty", origin)
+    if name in CHOICES and value not in CHOICES[name]:
+        raise SettingsError(name, f"{value!r} is none of {', '.join(CHOICES[name])}", origin)
     return value
 
 

@@ -29,6 +29,7 @@ from vault_mind.listing import Plain, packed, second, unpacked
 from vault_mind.memory import Memory, compose, decoded, parse, revise
 
 FOLDER = "memories"
+TRASH = ".trash"  # where Obsidian puts what is deleted, if it is told to
 SLUG_LENGTH = 60  # characters; what Obsidian's file list shows without cutting
 SLUG_BYTES = 180  # file systems end a name at 255 bytes, and a script may need three for a character
 
@@ -362,6 +363,24 @@ class Vault:
             if _parsed(memory.path, data, status.st_size).text != memory.text:
                 raise MemoryChangedError(memory.path)
             remove(file, expected=data)
+
+    def discard(self, memory: Memory) -> str:
+        """Move the memory's file to the vault's `.trash`, which is not read, and say where it is now.
+
+        Raises MemoryChangedError when it is another by now.
+        """
+        file = self._own(memory.path)
+        with self.lock():
+            if self.read(memory.path).text != memory.text:
+                raise MemoryChangedError(memory.path)
+            trash = self.root / TRASH
+            try:
+                trash.mkdir(exist_ok=True)
+            except OSError as error:
+                raise WriteFailedError(TRASH, _reason(error)) from error
+            name = f"{self._free_name(trash, memory.stem)}.md"
+            move_new(file, trash / name)
+        return f"{TRASH}/{name}"
 
     def lock(self) -> AbstractContextManager[None]:
         """Hold the vault's one lock, which all our processes share; it may be taken again inside."""
