@@ -120,6 +120,13 @@ class VersionNotFoundError(VaultMindError):
         super().__init__(f"no version is named by {name!r}. See them with: vault-mind log")
 
 
+class NoHistoryError(VaultMindError):
+    """The past was asked of a vault that has none."""
+
+    def __init__(self, folder: str, why: str) -> None:
+        super().__init__(f"{_told(folder)} has no history: {why}. With git it gets one: vault-mind init {_told(folder)}")
+
+
 class UndoRefusedError(VaultMindError):
     """A version that cannot be taken back without touching what came later; nothing was written."""
 

@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from vault_mind.commits import Outcome
     from vault_mind.history import History
+    from vault_mind.undo import Plan
 
 LONGEST = 200  # characters of a subject
 
@@ -85,6 +86,23 @@ class Record:
                 told += self.write([memory.path], [f"Forget: {memory.title}"], trailers)
                 return Forgotten("vault-mind undo brings it back", told)
             return Forgotten(self._vault.discard(memory), told + doubts)
+
+    def taking_back(self, name: str | None) -> "Plan":
+        """How the version of that name, or the last turn, would be taken back.
+
+        Raises UndoRefusedError and VersionNotFoundError.
+        """
+        from vault_mind.undo import plan  # late, as above
+
+        return plan(self.history, name)
+
+    def take_back(self, planned: "Plan") -> tuple[str, ...]:
+        """Do it, as a version of its own; sentences for the user. Raises MemoryChangedError with all as it was."""
+        from vault_mind.undo import undo  # late, as above
+
+        with self._vault.lock():
+            trailers = {"Source": "user", "Turn": secrets.token_hex(6)}
+            return _told(undo(self.history, planned, f"Undo: {planned.version.subject}"[:LONGEST], trailers))
 
     def _put_by(self, memory: Memory) -> tuple[str, ...] | None:
         """See that a version holds the file as it is, its owner's edits too; else why none does, in sentences."""

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from vault_mind.config import Config, Endpoint, Settings, cache_folder, find_vault, load, reach, state_folder
 from vault_mind.errors import EmbeddingError, SettingsError
 from vault_mind.index import Index
+from vault_mind.record import Record
 from vault_mind.sync import Progress
 from vault_mind.vault import Vault
 
@@ -69,6 +70,11 @@ class Session:
             return embedder
 
         return Meaning(name, opened, self._vectors)
+
+    @cached_property
+    def record(self) -> Record:
+        """The vault's versions, as turns make them."""
+        return Record(self.vault, self.settings.commit)
 
     @property
     def _vectors(self) -> Path:
