@@ -13,6 +13,7 @@ import stat
 import sys
 import threading
 import time
+import warnings
 from collections import Counter, deque
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -192,8 +193,12 @@ class Watcher:
             return max(self._pace.safety, SAFETY * self._took)
         return max(self._pace.poll, SLOWEST * self._took)
 
+    @property
+    def _seconds(self) -> str:
+        return f"{round(self._interval, 1):g} s"
+
     def _manner(self) -> str:
-        return "by events" if self._ears else f"by looking every {self._interval:g} s"
+        return "by events" if self._ears else f"by looking every {self._seconds}"
 
     def _check(self) -> None:
         """See that the folder is there and that events are listened to, and put right what is not."""
@@ -243,9 +248,7 @@ class Watcher:
         if again_and_again:
             self._starts.clear()
             self._retry = now + self._pace.retry
-            self._trouble(
-                "events", f"live watching is off: it keeps ending. Looking every {self._interval:g} s instead"
-            )
+            self._trouble("events", f"live watching is off: it keeps ending. Looking every {self._seconds} instead")
             return
         try:
             self._ears = _Ears(self._root, self._bell)
@@ -254,7 +257,7 @@ class Watcher:
             log.info("watchdog did not start", exc_info=error)
             self._retry = now + self._pace.retry
             why = _LIMITS.get(getattr(error, "errno", None) or 0) or _reason(error)
-            self._trouble("events", f"live watching is off: {why}. Looking every {self._interval:g} s instead")
+            self._trouble("events", f"live watching is off: {why}. Looking every {self._seconds} instead")
         else:
             if "events" in self._said:
                 self._said.remove("events")
@@ -279,7 +282,7 @@ class Watcher:
                 self._tell(problem)
             for change in self._view.changes(moves, self._bell.last):
                 self._tell(change)
-            if self._ears and began - self._looked >= self._pace.safety:
+            if self._ears and (self._view.grown or began - self._looked >= self._pace.safety):
                 self._ears.probe()
         except _UnheardError:
             raise
@@ -334,6 +337,7 @@ def _taken_lock(folder: Path, stack: ExitStack) -> Path:
             stack.enter_context(locked(lock, "the watcher", seconds=0))
         except BusyError:  # another in this process, or one of its number in another container
             continue
+        stack.callback(_unlink, lock)
         return lock
     raise BusyError("the list of watchers", 0)
 
@@ -367,8 +371,7 @@ class _Sign:
 
     def take_down(self) -> None:
         """Say it no more."""
-        with suppress(OSError):
-            self._file.unlink(missing_ok=True)
+        _unlink(self._file)
 
 
 class _Bell:
@@ -446,6 +449,7 @@ class _Ears:
         from watchdog.observers import Observer
         from watchdog.utils import BaseThread
 
+        _hush(BaseThread)
         # Opening and reading make events too; a folder counts as modified for whatever lies in it.
         kinds = (
             "FileCreatedEvent FileModifiedEvent FileAttribEvent FileMovedEvent FileDeletedEvent"
@@ -477,13 +481,17 @@ class _Ears:
     @property
     def alive(self) -> bool:
         """Whether all its threads are, and no folder is known to be left out."""
-        return not self._log.deaf and all(each.is_alive() for each in self._threads)
+        return not self._log.deaf and all(each.is_alive() for each in (*self._threads, *self._observer.emitters))
 
     def probe(self) -> bool:
         """Whether one more folder could be watched: where the limit is reached, watchdog leaves some out silently."""
         if sys.platform != "linux":
             return True
-        with TemporaryDirectory(prefix="vault-mind-") as folder:
+        try:
+            made = TemporaryDirectory(prefix="vault-mind-")
+        except OSError:  # nowhere to try it
+            return not self._log.deaf
+        with made as folder:
             try:
                 self._observer.unschedule(self._observer.schedule(self._silent, folder, event_filter=self._heard))
             except OSError as error:
@@ -497,6 +505,23 @@ class _Ears:
             with suppress(Exception):  # half started, or dying by itself
                 self._observer.stop()
         logging.getLogger("watchdog").removeHandler(self._log)
+
+
+def _hush(kind: type[threading.Thread]) -> None:
+    """Keep what watchdog's threads warn of, or end with, off the terminal: we start them anew, and the log has it."""
+    warnings.filterwarnings("ignore", category=RuntimeWarning, module=r"watchdog\b")  # of folders that it knows already
+    usual = threading.excepthook
+    if getattr(usual, "hushes", None) is kind:
+        return
+
+    def hook(args: threading.ExceptHookArgs) -> None:
+        if isinstance(args.thread, kind):
+            log.info("a thread of watchdog ended", exc_info=args.exc_value)
+        else:
+            usual(args)
+
+    hook.hushes = kind  # type: ignore[attr-defined]  # so that it is put there once
+    threading.excepthook = hook
 
 
 class _LogBell(logging.Handler):
@@ -520,6 +545,7 @@ class _View:
     vault: Vault
     index: Index
     pace: Pace
+    grown: bool = False  # whether there are folders that were not there before
     _listings: Mapping[str, bytes] | None = None
     _digests: dict[str, bytes] = field(default_factory=dict)
     _young: dict[str, set[str]] = field(default_factory=dict)  # by folder: read so soon that they may change unseen
@@ -550,6 +576,7 @@ class _View:
         now, at = time.monotonic(), datetime.now().astimezone()
         paths = sorted(self._candidates(listings))
         digests = self.index.digests(paths)
+        self.grown = not listings.keys() <= self._listings.keys()
         origins = self._renames(moves, paths, digests)
         moved = {*origins, *origins.values()}
         differing = [path for path in paths if path not in moved and digests.get(path) != self._digests.get(path)]
@@ -643,6 +670,11 @@ class _View:
         return origins | {
             path: by_content[digests[path]] for path in fresh if left[digests[path]] == new[digests[path]] == 1
         }
+
+
+def _unlink(file: Path) -> None:
+    with suppress(OSError):  # Windows keeps a lock that is held; `living` sweeps what is left
+        file.unlink(missing_ok=True)
 
 
 def _reason(error: BaseException) -> str:
