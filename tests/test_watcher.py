@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 from watchdog.observers.api import EventEmitter
 
+import vault_mind.watcher
 from tests.conftest import Run
 from tests.watching import BRISK, PATIENCE, Command, Watched, until
 from vault_mind import Index, Vault
@@ -199,7 +200,10 @@ def test_what_another_process_took_in_first_is_told_as_well(watch: Watch, write:
     assert watched.told == ["new door.md", "changed door.md", "new gate.md"]
 
 
-def test_what_brings_no_event_is_found_by_the_look_that_nobody_rang_for(watch: Watch, write: Write, home: Path) -> None:
+def test_what_brings_no_event_is_found_by_the_look_that_nobody_rang_for(
+    watch: Watch, write: Write, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vault_mind.watcher, "SAFETY", 5)
     file = write("door.md", "The door is green.")
     os.link(file, home / "outside.md")
     watched = watch(pace=replace(BRISK, safety=0.5))
@@ -586,3 +590,19 @@ def test_a_storm_of_ten_thousand_files_is_told_whole(watch: Watch, vault: Vault)
     assert len({line for line in watched.told if line.startswith("new ")}) == 10_000
     assert len({line for line in watched.told if line.startswith("renamed 00/")}) == 500
     assert len(watched.told) == 10_500
+
+
+@linux
+def test_the_measurement_of_watching_runs(tmp_path: Path) -> None:
+    script = Path(__file__).parent.parent / "benchmarks" / "watching.py"
+
+    ended = subprocess.run(
+        [sys.executable, script, tmp_path, "--sizes", "30", "--rounds", "1"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert ended.returncode == 0, ended.stderr
+    for figure in ("sync of nothing changed, 30", "edit until the watcher tells, 30", "a search has found it, 30"):
+        assert figure in ended.stdout

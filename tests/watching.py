@@ -127,7 +127,7 @@ class Command:
         for thread in self._threads:
             thread.start()
         if ready:
-            until(lambda: "watching " in self.said, lambda: self.said)
+            until(lambda: any(line.startswith("watching ") for line in [*self.talk]), lambda: self.said)
 
     @property
     def said(self) -> str:
