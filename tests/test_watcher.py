@@ -129,7 +129,7 @@ WAYS = [in_place, vim, gedit, beside, from_elsewhere, sed, recreated]
 @pytest.mark.skipif(os.name == "nt", reason="the ways of POSIX editors")
 def test_however_an_editor_saves_it_is_one_change_of_that_file(watch: Watch, write: Write) -> None:
     note, last = write("note.md", "It said zero."), write("last.md", "zero")
-    watched = watch(pace=replace(BRISK, hold=0.8))
+    watched = watch(pace=replace(BRISK, hold=1.5))
 
     for number, save in enumerate(WAYS, 1):
         save(note, f"It was saved by {save.__name__}.")
@@ -389,7 +389,7 @@ def test_a_vault_that_was_deleted_and_copied_back_file_by_file_reports_what_diff
     shutil.copytree(vault.root, home / "backup")
     (home / "backup" / "3.md").write_text("number three")
     (home / "backup" / "4.md").unlink()
-    watched = watch()
+    watched = watch(pace=replace(BRISK, hold=1.0, longest=20.0))
 
     shutil.rmtree(vault.root)
     watched.wait_for("the vault's folder is gone")

@@ -11,7 +11,7 @@ from vault_mind.watcher import Change, News, Notice
 
 @dataclass(frozen=True)
 class Missed:
-    """What was noticed since the last time: troubles of the watcher, problems, paths, and which of them are gone."""
+    """What was noticed since the last time: troubles of the watcher, problems, paths (those that are `gone` last)."""
 
     troubles: tuple[str, ...] = ()
     problems: tuple[Problem, ...] = ()
@@ -33,12 +33,8 @@ class Meanwhile:
         """Keep it for the next turn: now somebody may be typing."""
         with self._lock:
             if isinstance(news, Change):
-                for path in (news.path, news.to):
-                    if path:
-                        self._noticed.pop(path, None)  # the latest comes last
-                        self._noticed[path] = None
-                if news.memory:
-                    self._noticed[news.to or news.path] = digest(news.memory)
+                self._noticed.pop(news.path, None)  # of a rename, the new path says enough
+                self._noticed[news.to or news.path] = digest(news.memory) if news.memory else None
             elif isinstance(news, Notice):
                 self._troubles += [news.text] * news.trouble
             else:
@@ -54,6 +50,6 @@ class Meanwhile:
             noticed, self._noticed = self._noticed, {}
             troubles, self._troubles = self._troubles, []
             problems, self._problems = self._problems, []
-        paths = tuple(path for path, hashed in noticed.items() if self._written.get(path, b"") != hashed)
+        paths = [path for path, hashed in noticed.items() if self._written.get(path, b"") != hashed]
         gone = frozenset(path for path in paths if noticed[path] is None)
-        return Missed(tuple(troubles), tuple(problems), paths, gone)
+        return Missed(tuple(troubles), tuple(problems), tuple(sorted(paths, key=gone.__contains__)), gone)
