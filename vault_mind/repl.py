@@ -349,7 +349,7 @@ def _watching(chat: Chat) -> Iterator[None]:
         yield
     finally:
         watcher.stop()
-        thread.join(1)  # a long sync is not waited for: the next one takes it up
+        thread.join(0.5)  # a long sync is not waited for: the next one takes it up
 
 
 def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
