@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import NOW, Run
+from tests.watching import Command
 from vault_mind.cli import app
 from vault_mind.dates import period
 from vault_mind.embedding import open_embedder
@@ -46,6 +47,7 @@ CALLS = [
     (0, "config --json"),
     (0, "version"),
 ]
+LASTING = ["watch --poll 5 --json"]  # these go on until Ctrl-C
 
 
 def test_every_embedding_model_of_the_readme_can_be_set(tmp_path: Path) -> None:
@@ -98,6 +100,17 @@ def test_a_call_of_the_readme_works(exit_code: int, call: str, sample: Path, run
     assert ended.exit_code == exit_code, ended.stderr
 
 
+@pytest.mark.parametrize("call", LASTING)
+def test_a_call_of_the_readme_that_goes_on_works(call: str, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VAULT_MIND_VAULT", str(sample))
+
+    watching = Command(*call.split()[1:])
+
+    assert watching.end() == 0
+    assert "Traceback" not in watching.said
+    watching.close()
+
+
 def test_the_calls_above_cover_every_option_of_the_readme() -> None:
     table = README[README.index("| command |") : README.index("PATH is a memory's path")]
     for row in table.splitlines()[2:]:
@@ -105,9 +118,10 @@ def test_the_calls_above_cover_every_option_of_the_readme() -> None:
             continue
         command = row.split("`")[1].split()[1]
         options = set(re.findall(r"`(-{1,2}[a-zA-Z][\w-]*)", row))
-        called = {word for _, call in CALLS if call.split()[0] == command for word in call.split()}
+        calls = [*LASTING, *(call for _, call in CALLS)]
+        called = {word for call in calls if call.split()[0] == command for word in call.split()}
 
-        assert command in {call.split()[0] for _, call in CALLS}
+        assert command in {call.split()[0] for call in calls}
         assert options <= called, f"{command}: {options - called} are shown and not run"
 
 

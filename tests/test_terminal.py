@@ -14,7 +14,9 @@ from pathlib import Path
 import pytest
 
 from tests.messages_api import Answer, MessagesApi, remembering
-from vault_mind import Vault
+from vault_mind import Index, Vault
+from vault_mind.config import state_folder
+from vault_mind.watcher import living
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 
@@ -226,3 +228,41 @@ def test_what_was_typed_is_for_its_owner_alone(terminal: Terminal, vault: Vault,
     assert "I have a secret." in history.read_text(encoding="utf-8")
     assert history.stat().st_mode & 0o077 == 0
     assert history.parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(not shutil.which("vim"), reason="vim is not installed")
+def test_a_chat_says_at_its_next_turn_what_was_saved_in_vim_meanwhile(terminal: Terminal, vault: Vault) -> None:
+    note = vault.root / "door.md"
+    note.write_text("The door of the shed is green.\n", encoding="utf-8")
+    terminal.type(f"{CHAT} --offline; echo ended $?")
+    terminal.wait_for("^›")
+    signs = state_folder(vault.root)
+    deadline = time.monotonic() + PATIENCE
+    while not living(signs):  # then it listens
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+    terminal.type("/remember The spare key is with Mrs Low.")
+    terminal.wait_for("^remembered: ")
+    time.sleep(1)  # long enough for the watcher to have noticed it, most times
+    terminal.type("/stats")
+    terminal.wait_for("^from ")
+    words = ["set swapfile backup backupskip=", "%s/green/red/", "wq"]
+    commands = [part for word in words for part in ("-c", word)]
+    subprocess.run(["vim", "-Nu", "NONE", "-es", *commands, str(note)], check=True)
+    index = Index(vault)
+    while not [hit for hit in index.ranked("red", 1) if "red" in hit.memory.body]:  # then the chat's watcher has synced
+        assert time.monotonic() < deadline + PATIENCE
+        index.close()
+        time.sleep(0.05)
+    index.close()
+    time.sleep(0.5)
+    terminal.type("Which colour has the door of the shed?")
+    terminal.wait_for("The door of the shed is red")
+    shown = terminal.wait_for("^›", times=4)
+    terminal.press("C-d")
+    terminal.wait_for("^ended 0")
+
+    assert shown.count("changed meanwhile") == 1
+    assert "changed meanwhile: door.md\n" in shown
+    assert living(signs) == []

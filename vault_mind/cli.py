@@ -123,7 +123,7 @@ def main(
         import logging  # late: only who asks for it sees any of it
 
         logging.basicConfig(level=logging.DEBUG, format="%(name)s: %(message)s")
-        for noisy in ("httpcore2", "httpx2", "anthropic", "markdown_it", "asyncio", "filelock"):
+        for noisy in ("httpcore2", "httpx2", "anthropic", "markdown_it", "asyncio", "filelock", "watchdog"):
             logging.getLogger(noisy).setLevel(logging.INFO)
     ctx.obj = vault
 
@@ -475,6 +475,43 @@ def doctor(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False
     _say(f"{wrong} to fix, {len(found) - wrong} to know", "dim")
     if wrong:
         raise typer.Exit(NO_MATCH)
+
+
+@app.command(epilog="Example: vault-mind watch --json")
+def watch(
+    ctx: typer.Context,
+    vault: VaultOption = None,
+    poll: Annotated[
+        float | None,
+        typer.Option("--poll", help="Look every so many seconds, without events.", min=0.1, show_default=False),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, an object a line: at, event, path, to, kind, title.")
+    ] = False,
+) -> None:
+    """Print each change of the vault as it lands, until Ctrl-C."""
+    import signal  # late: only this command waits to be ended
+
+    try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        from vault_mind.watcher import Change, News, Notice, Watcher  # late: only this command and the chat watch
+
+        session, out = _open(ctx, vault, watch_poll=poll), Screen()
+
+        def told(news: News) -> None:
+            if isinstance(news, Change):
+                _put_pieces(out, _json_lines(out, [render.change_data(news)]) if json else [render.change(news)])
+                out.file.flush()
+            elif isinstance(news, Notice):
+                end = "; Ctrl-C ends it" if news.text.startswith("watching") else ""
+                _say(render.one_line(news.text) + end, "yellow" if news.trouble else "dim")
+            else:
+                _say(render.problem(news))
+
+        _sync(session)
+        Watcher(session.vault, session.index, told, poll=session.settings.watch_poll).run()
+    except KeyboardInterrupt:
+        return
 
 
 @app.command(epilog="Example: vault-mind rebuild")

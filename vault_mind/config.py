@@ -32,11 +32,12 @@ class Settings:
     ignore: tuple[str, ...] = ()
     offline: bool = False
     embedding_model: str = "none"
+    watch_poll: float = 0.0
     commit: str = "ours"
 
 
 # A vault may come from somebody else: its file says how to search it, never whom to talk to.
-OF_A_VAULT = ("top_k", "history_turns", "dedupe_threshold", "language", "ignore", "commit")
+OF_A_VAULT = ("top_k", "history_turns", "dedupe_threshold", "language", "ignore", "commit", "watch_poll")
 CHOICES = {"commit": ("off", "ours", "all")}
 
 _MEANINGS = {
@@ -52,6 +53,15 @@ _MEANINGS = {
     "offline": "never talk to a model",
     "commit": "what becomes a commit: off, ours (each turn), or all (your edits before it, too)",
     "embedding_model": "the model that gives vectors for search by meaning, or none",
+    "watch_poll": "seconds between two looks of a watcher, for disks that tell no events; 0: by events",
+}
+
+
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "dedupe_threshold": (0.0, 1.0),
+    "top_k": (0, 100),
+    "history_turns": (0, 1000),
+    "watch_poll": (0.0, 86_400.0),
 }
 
 
@@ -209,9 +219,7 @@ def _sound(name: str, value: object, origin: str) -> object:
 
 def _in_range(name: str, value: object, origin: str) -> object:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        lowest, highest = {"dedupe_threshold": (0.0, 1.0), "top_k": (0, 100), "history_turns": (0, 1000)}.get(
-            name, (1, 1_000_000)
-        )
+        lowest, highest = _RANGES.get(name, (1, 1_000_000))
         if not lowest <= value <= highest:
             raise SettingsError(name, f"{value} is not between {lowest} and {highest}", origin)
     if isinstance(value, str) and not value.strip():

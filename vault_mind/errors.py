@@ -124,7 +124,7 @@ class NoHistoryError(VaultMindError):
     """The past was asked of a vault that has none."""
 
     def __init__(self, folder: str, why: str) -> None:
-        super().__init__(f"{_told(folder)} has no history: {why}. With git it gets one: vault-mind init {_told(folder)}")
+        super().__init__(f"there is no history: {why}. With git it gets one: vault-mind init {_told(folder)}")
 
 
 class UndoRefusedError(VaultMindError):

@@ -157,6 +157,17 @@ def locked(path: Path, what: str, seconds: float = 30.0) -> Iterator[None]:
         lock.release()
 
 
+def is_held(path: Path) -> bool:
+    """Whether somebody, this process included, holds the lock file at `path`."""
+    import filelock  # late, as above
+
+    try:
+        with filelock.FileLock(path, timeout=0, mode=0o600):
+            return False
+    except filelock.Timeout:
+        return True
+
+
 def private_folder(path: Path) -> Path:
     """`path`, made with its parents when missing, for its owner alone (0700)."""
     try:

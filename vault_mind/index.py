@@ -116,6 +116,21 @@ class Index:
         """Every memory that the last sync found, by path."""
         return iter(self._selected("ORDER BY path"))
 
+    def named(self, paths: Sequence[str]) -> list[Memory]:
+        """Those of `paths` that the last sync found."""
+        known = self._mended(lambda: self._postings.known(paths))
+        return list(self._mended(lambda: self._postings.numbered([number for number, _ in known.values()])).values())
+
+    def listings(self) -> dict[str, bytes]:
+        """Of each folder ('' or 'a/b/') the packed listing of what the last sync took in; mark 0: to be read again."""
+        return self._mended(self._postings.listings)
+
+    def digests(self, paths: Sequence[str] | None = None) -> dict[str, bytes]:
+        """Of each of `paths` that the last sync found (None: of everything) a hash of what was read."""
+        if paths is None:
+            return self._mended(lambda: dict(self._postings.rows("SELECT path, hash FROM files")))
+        return {path: found for path, (_, found) in self._mended(lambda: self._postings.known(paths)).items()}
+
     def pinned(self) -> list[Memory]:
         """The pinned memories that the last sync found, by path."""
         return self._selected("WHERE pinned ORDER BY path")

@@ -16,9 +16,11 @@ if TYPE_CHECKING:  # what only some commands show need not be loaded to show the
     from vault_mind.agent import Learned, Recalled
     from vault_mind.config import Config, Endpoint
     from vault_mind.doctor import Finding
+    from vault_mind.meanwhile import Missed
     from vault_mind.regex import Line
     from vault_mind.stats import Stats
     from vault_mind.vault import Problem
+    from vault_mind.watcher import Change
 
 # All that moves the cursor, rings, recolours or reorders: C0 but tab and newline, DEL, C1, bidi, half pairs.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
@@ -26,6 +28,7 @@ _JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u20
 SNIPPET = 300  # characters of a memory in a list of hits
 BEFORE = 80  # of them before the first word that was asked for
 STEM = 5  # letters by which such a word is looked for: the rest may be an ending
+HEADLINE = 80  # characters of a title or of first words
 NOTHING_FITS = "nothing really fits"
 
 
@@ -158,6 +161,40 @@ def problem(found: "Problem") -> list[Piece]:
     return [(f"warning: {one_line(found.path)}: {one_line(found.what)}", "yellow")]
 
 
+def change(noticed: "Change") -> list[Piece]:
+    """A change of the vault in a line: time, what, path, and what the memory is called or says."""
+    at, to = f"{noticed.at:%H:%M:%S}", f" -> {one_line(noticed.to)}" if noticed.to else ""
+    said = f"  {_headline(noticed.memory)}" if noticed.memory else ""
+    return [
+        (f"{at}  {noticed.event:8}", "dim"),
+        (one_line(noticed.path) + to, "cyan"),
+        (f"{said}\n", ""),
+    ]
+
+
+def meanwhile(missed: "Missed") -> list[list[Piece]]:
+    """What others did while a chat went on: troubles and problems, a line each, and in one line what changed."""
+    lines = [[(one_line(trouble), "yellow")] for trouble in missed.troubles] + [problem(one) for one in missed.problems]
+    if missed.paths:
+        first, more = missed.paths[0], len(missed.paths) - 1
+        shown = one_line(first) + (" (gone)" if first in missed.gone else "") + (f", {more:,} more" if more else "")
+        lines.append([(f"changed meanwhile: {shown}", "dim")])
+    return lines
+
+
+def change_data(noticed: "Change") -> dict[str, object]:
+    """The same as `--json` gives it."""
+    memory = noticed.memory
+    return {
+        "at": noticed.at,
+        "event": noticed.event,
+        "path": noticed.path,
+        "to": noticed.to,
+        "kind": memory.kind if memory else None,
+        "title": memory.title if memory else None,
+    }
+
+
 def findings(found: Sequence["Finding"]) -> list[Piece]:
     """What `doctor` found, each with what to do."""
     shown: list[Piece] = []
@@ -273,6 +310,13 @@ def _snippet(memory: Memory, words: str = "") -> str:
     return (
         ("…" if start else "") + text[start : start + SNIPPET].rstrip() + ("…" if start + SNIPPET < len(text) else "")
     )
+
+
+def _headline(memory: Memory) -> str:
+    """Its title where it has one of its own, else its first words."""
+    first = next((line for line in memory.body.splitlines() if line.strip()), "").strip()
+    text = memory.title if memory.title != memory.stem else first
+    return one_line(text if len(text) <= HEADLINE else text[: HEADLINE - 1].rstrip() + "…")
 
 
 def _day(moment: datetime | None) -> str:

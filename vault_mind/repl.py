@@ -1,5 +1,6 @@
 """The chat: at a terminal with editing, history and completion; or line by line from a pipe."""
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator
@@ -16,12 +17,15 @@ from vault_mind.agent import Learned
 from vault_mind.config import state_folder
 from vault_mind.errors import EmbeddingError, ModelError, VaultMindError
 from vault_mind.files import private_folder
+from vault_mind.index import Index
+from vault_mind.meanwhile import Meanwhile
 from vault_mind.query import parse
 from vault_mind.ranking import newest_first
 from vault_mind.regex import Pattern
 from vault_mind.screen import Piece, Screen
 from vault_mind.session import Session
 from vault_mind.stats import count
+from vault_mind.watcher import Notice, Watcher
 
 OFFLINE = "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
 HOW_ONLINE = "For Claude, set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL to a server of your own)."
@@ -29,6 +33,8 @@ ASKED_OFFLINE = "Leave --offline (or the `offline` setting) out for Claude."
 SHOWN_LIVE = 4_000  # characters at the end of an unfinished block of Markdown that are rendered again and again
 _BLANK = re.compile(r"\n[ \t]*\n")
 LISTED = 20  # memories that /memories shows when it is not told how many
+
+log = logging.getLogger(__name__)
 
 
 class Leave(Exception):  # noqa: N818  # not an error: the user is done
@@ -46,6 +52,7 @@ class Chat:
     interactive: bool = False
     exit_code: int = field(default=0, init=False)
     trouble: str | None = field(default=None, init=False)
+    meanwhile: Meanwhile = field(default_factory=Meanwhile, init=False)
     _told: str | None = field(default=None, init=False)
 
     def greet(self) -> None:
@@ -58,6 +65,7 @@ class Chat:
         """One turn: recall, answer, learn; or a command. Our errors become a line, and the chat goes on."""
         if not message.strip():
             return
+        self._tell(*render.meanwhile(self.meanwhile.told()))
         try:
             if message.lstrip().startswith("/"):
                 self._command(message.strip())
@@ -129,6 +137,8 @@ class Chat:
         self.err.say(render.visible(why), "red")
 
     def _tell_learned(self, what: Learned) -> None:
+        for memory in what.saved:
+            self.meanwhile.wrote(memory)
         self._tell(*map(render.problem, what.news), render.learned(what))
 
     def _tell(self, *told: list[Piece], cut: bool = False) -> None:
@@ -150,6 +160,7 @@ class Chat:
             self._fail("say what: /remember the spare key is with Mrs Low", 2)
             return
         memory, new = self.session.agent.remember(text, kind="fact")
+        self.meanwhile.wrote(memory)
         self.err.say(f"{'remembered' if new else 'known already'}: {render.one_line(memory.path)}", "dim")
 
     def forget(self, name: str) -> None:
@@ -159,6 +170,7 @@ class Chat:
         self.out.put(render.memories([memory], long=True))
         if self.confirm("Forget it?"):
             vault.forget(memory)
+            self.meanwhile.wrote(memory, gone=True)
             self.session.index.sync()
             self.session.forgotten()
             self.err.say(f"forgotten: {render.one_line(memory.path)}", "dim")
@@ -272,7 +284,7 @@ def at_terminal(chat: Chat) -> None:
     warm_up = getattr(chat.session.mind, "warm_up", None)
     if warm_up:  # the SDK takes seconds to import; that is done by the time the first message is typed
         threading.Thread(target=warm_up, daemon=True).start()
-    with _embedding_behind(chat):
+    with _embedding_behind(chat), _watching(chat):
         while True:
             try:
                 message = prompts.prompt("› ")
@@ -313,6 +325,31 @@ def _embedding_behind(chat: Chat) -> Iterator[None]:
     finally:
         stop.set()
         thread.join(2)  # it stops between two batches; a server that does not answer is not waited for
+
+
+@contextmanager
+def _watching(chat: Chat) -> Iterator[None]:
+    """While the chat goes on, a thread keeps the index warm and notices what others change."""
+    session = chat.session
+    index = Index(session.vault, language=session.settings.language)  # SQLite wants one for each thread
+    watcher = Watcher(session.vault, index, chat.meanwhile.hear, poll=session.settings.watch_poll)
+
+    def work() -> None:
+        try:
+            watcher.run()
+        except Exception as error:  # the chat needs no watcher, and it must be known that there is none
+            log.info("the watcher ended", exc_info=error)
+            chat.meanwhile.hear(Notice(f"live watching is off: {error}", trouble=True))
+        finally:
+            index.close()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        watcher.stop()
+        thread.join(0.5)  # a long sync is not waited for: the next one takes it up
 
 
 def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
