@@ -357,7 +357,7 @@ def _named(line: bytes) -> tuple[int, str] | None:
         except FrontmatterError:
             return None
         name = next(iter(loaded or {}), name)
-    return len(match[1]), name
+    return len(match[1]), name.lstrip("\x85\u2028\u2029")  # they end a line for YAML 1.1 and for nobody else
 
 
 def _fenced(bare: bytes) -> bool:
@@ -389,12 +389,13 @@ def _beside_line(data: bytes, now: bytes) -> int:
     old, new = _middles(data, now)
     if not old and len(new) == 1 and new[0].rstrip(b"\r\n") == line:
         return 0
-    # A last line without an end is given one.
-    whole = any(now in (data + end + line, data + end + line + end) for end in _ENDS)
+    # A last line without an end is given one; where there is none, there is nothing to end.
+    ends = _ENDS if data.removeprefix(_BOM) else (b"", *_ENDS)
+    whole = any(now in (data + end + line, data + end + line + end) for end in ends)
     return 0 if whole else _all_of(old, new)
 
 
 def _without_line(data: bytes, now: bytes) -> int:
     """Bytes that differ once the line was taken away again; a closing fence without a line's end has got one."""
-    fence = data.removeprefix(_BOM).rstrip(b" \t").endswith(b"\n---")
+    fence = data.removeprefix(_BOM).rstrip(b" \t\r").endswith(b"\n---")
     return 0 if fence and now in [data + end for end in _ENDS] else _all_of(*_middles(data, now))
