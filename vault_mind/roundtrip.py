@@ -4,7 +4,7 @@ import os
 import re
 import shutil
 import stat
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from hashlib import file_digest
@@ -30,7 +30,7 @@ EVERY = 20  # files between two words on how far we are
 
 _LINE = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _KEY_LINE = re.compile(
-    rb"""( *)("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'\[\]{},&*!|>%@`-][^\r\n]*?|-[^\s][^\r\n]*?)"""
+    rb""" *("(?:[^"\\]|\\.)*"|'(?:[^']|'')*'|[^\s#"'\[\]{},&*!|>%@`-][^\r\n]*?|-[^\s][^\r\n]*?)"""
     rb"""[ \t]*:(?=[ \t\r\n]|$)"""
 )
 _COMMENT = re.compile(rb"""[ \t]#[^"'\r\n]*(?=[\r\n]|$)""")
@@ -157,10 +157,11 @@ class Trial:
         if isinstance(old, list):
             back = [item for item in old if isinstance(item, str)]
             value = [*back, NEW_VALUE]
-        changed = self._changed(file, memory, what, {key: value}, None, lambda now: _beside_key(data, now, key))
+        keys = memory.frontmatter
+        changed = self._changed(file, memory, what, {key: value}, None, lambda now: _beside_key(data, now, key, keys))
         if changed:
             # A key that was there is written our way when it is set back; all around it is still the user's.
-            judge = (lambda now: _without_key(data, now)) if new else (lambda now: _beside_key(data, now, key))
+            judge = (lambda now: _without_key(data, now)) if new else (lambda now: _beside_key(data, now, key, keys))
             self._changed(file, changed, f"{what} and back", {key: back}, None, judge)
         _restore(file, data)
 
@@ -317,47 +318,51 @@ def _all_of(old: Sequence[bytes], new: Sequence[bytes]) -> int:
     return sum(map(len, (*old, *new)))
 
 
-def _beside_key(data: bytes, now: bytes, key: str) -> int:
-    """Bytes that differ and do not belong to `key`."""
+def _beside_key(data: bytes, now: bytes, key: str, keys: Collection[str]) -> int:
+    """Bytes that differ and do not belong to `key`; `keys` are those that the frontmatter had."""
     if data.startswith(_BOM) != now.startswith(_BOM):
         return len(_BOM)
     bare = data.removeprefix(_BOM)
     start, stop, ours, theirs = _trimmed(bare, now.removeprefix(_BOM))
     old, new = ours[start : len(ours) - stop], theirs[start : len(theirs) - stop]
-    if not _fenced(bare) and [line.rstrip() for line in (*new[:1], *new[2:])] == [b"---", b"---"] and not old:
-        return 0 if _named(new[1]) == (0, key) else _all_of(old, new)
-    indent = next((found[0] for line in ours[1:] if (found := _named(line))), 0)
-    owner = next((found[1] for line in reversed(ours[:start]) if (found := _named(line)) and found[0] == indent), None)
-    strange = [line for lines in (old, new) for line in _not_of(lines, key, indent, owner)]
+    if key not in keys:
+        if not _fenced(bare) and [line.rstrip() for line in (*new[:1], *new[2:])] == [b"---", b"---"]:
+            new = new[1:2]
+        return 0 if not old and [_named(line) for line in new] == [key] else _all_of(old, new)
+    block = ours[1 : next((n for n, line in enumerate(ours) if n and line.rstrip() == b"---"), len(ours))]
+    if key not in map(_named, block):  # written in a way that lines do not show
+        return 0 if len(old) == len(new) == 1 else _all_of(old, new)
+    owner = next((name for line in reversed(ours[:start]) if (name := _named(line)) in keys), None)
+    strange = [line for lines in (old, new) for line in _not_of(lines, key, keys, owner)]
     if old and new and (_ending(old[-1]) != _ending(new[-1]) or _comment(old[-1]) not in new[-1]):
         strange += [old[-1], new[-1]]
     return sum(map(len, strange))
 
 
-def _not_of(lines: Sequence[bytes], key: str, indent: int, owner: str | None) -> list[bytes]:
+def _not_of(lines: Sequence[bytes], key: str, keys: Collection[str], owner: str | None) -> list[bytes]:
     """Of some lines of a frontmatter those that do not belong to `key`; before them stands a line of `owner`."""
     strange = []
     for line in lines:
-        if (found := _named(line)) and found[0] == indent:
-            owner = found[1]
+        if (name := _named(line)) in keys:
+            owner = name
         if owner != key or line.lstrip().startswith(b"#") or line.rstrip() in (b"---", b"..."):
             strange.append(line)
     return strange
 
 
-def _named(line: bytes) -> tuple[int, str] | None:
-    """The indent and the key of a line that begins a key; None for any other."""
+def _named(line: bytes) -> str | None:
+    """The key that a line begins; None for any other line."""
     match = _KEY_LINE.match(line)
     if not match:
         return None
-    name = match[2].decode("utf-8", "replace")
-    if name[0] in "\"'":
-        try:
-            loaded, _ = load(f"{name}: x\n")
-        except FrontmatterError:
-            return None
-        name = next(iter(loaded or {}), name)
-    return len(match[1]), name.lstrip("\x85\u2028\u2029")  # they end a line for YAML 1.1 and for nobody else
+    name = match[1].decode("utf-8", "replace")
+    if name[0] not in "\"'":
+        return name.lstrip("\x85\u2028\u2029")  # they end a line for YAML 1.1 and for nobody else
+    try:
+        loaded, _ = load(f"{name}: x\n")
+    except FrontmatterError:
+        return None
+    return next(iter(loaded or {}), name)
 
 
 def _fenced(bare: bytes) -> bool:
