@@ -331,19 +331,21 @@ def _beside_key(data: bytes, now: bytes, key: str, keys: Collection[str]) -> int
         return 0 if not old and [_named(line) for line in new] == [key] else _all_of(old, new)
     block = ours[1 : next((n for n, line in enumerate(ours) if n and line.rstrip() == b"---"), len(ours))]
     if key not in map(_named, block):  # written in a way that lines do not show
-        return 0 if len(old) == len(new) == 1 else _all_of(old, new)
-    owner = next((name for line in reversed(ours[:start]) if (name := _named(line)) in keys), None)
-    strange = [line for lines in (old, new) for line in _not_of(lines, key, keys, owner)]
+        return sum(map(len, _not_of((*old, *new), key, keys, key, 0)))
+    indent = next(_indent(line) for line in block if _named(line) in keys)
+    own = [line for line in reversed(ours[:start]) if _indent(line) == indent and _named(line) in keys]
+    owner = _named(own[0]) if own else None
+    strange = [line for lines in (old, new) for line in _not_of(lines, key, keys, owner, indent)]
     if old and new and (_ending(old[-1]) != _ending(new[-1]) or _comment(old[-1]) not in new[-1]):
         strange += [old[-1], new[-1]]
     return sum(map(len, strange))
 
 
-def _not_of(lines: Sequence[bytes], key: str, keys: Collection[str], owner: str | None) -> list[bytes]:
+def _not_of(lines: Sequence[bytes], key: str, keys: Collection[str], owner: str | None, indent: int) -> list[bytes]:
     """Of some lines of a frontmatter those that do not belong to `key`; before them stands a line of `owner`."""
     strange = []
     for line in lines:
-        if (name := _named(line)) in keys:
+        if _indent(line) == indent and (name := _named(line)) in keys:
             owner = name
         if owner != key or line.lstrip().startswith(b"#") or line.rstrip() in (b"---", b"..."):
             strange.append(line)
@@ -363,6 +365,10 @@ def _named(line: bytes) -> str | None:
     except FrontmatterError:
         return None
     return next(iter(loaded or {}), name)
+
+
+def _indent(line: bytes) -> int:
+    return len(line) - len(line.lstrip(b" "))
 
 
 def _fenced(bare: bytes) -> bool:
@@ -395,12 +401,19 @@ def _beside_line(data: bytes, now: bytes) -> int:
     if not old and len(new) == 1 and new[0].rstrip(b"\r\n") == line:
         return 0
     # A last line without an end is given one; where there is none, there is nothing to end.
-    ends = _ENDS if data.removeprefix(_BOM) else (b"", *_ENDS)
+    ends: Sequence[bytes] = ()
+    if not data.endswith((b"\r", b"\n")) or _ends_with_fence(data):
+        ends = _ENDS if data.removeprefix(_BOM) else (b"", *_ENDS)
     whole = any(now in (data + end + line, data + end + line + end) for end in ends)
     return 0 if whole else _all_of(old, new)
 
 
 def _without_line(data: bytes, now: bytes) -> int:
     """Bytes that differ once the line was taken away again; a closing fence without a line's end has got one."""
-    fence = data.removeprefix(_BOM).rstrip(b" \t\r").endswith(b"\n---")
-    return 0 if fence and now in [data + end for end in _ENDS] else _all_of(*_middles(data, now))
+    fence = _ends_with_fence(data) and now in [data + end for end in _ENDS]
+    return 0 if fence else _all_of(*_middles(data, now))
+
+
+def _ends_with_fence(data: bytes) -> bool:
+    """Whether it ends with a closing fence that no newline follows."""
+    return data.removeprefix(_BOM).rstrip(b" \t\r").endswith(b"\n---")
