@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import NOW, OnTerminal, Run
 from vault_mind import Index, Vault
 from vault_mind.config import state_folder
-from vault_mind.doctor import HEADINGS, Finding, Report, away, examine
+from vault_mind.doctor import HEADINGS, Finding, Report, _closed, _of_problem, away, examine
 from vault_mind.journal import MOST_TRIES, Exchange, Journal
 from vault_mind.render import examined, examined_data, to_json
 from vault_mind.screen import text_of
@@ -329,8 +329,6 @@ def test_a_folder_that_cannot_be_written_is_named(journal: Journal, home: Path) 
             home.parent.parent.chmod(0o755)
             index.sync()
             with _somebody():
-                from vault_mind.doctor import _closed
-
                 found = list(_closed(vault))
         else:
             found = [each for each in examine(vault, index, journal).findings if each.code == "read-only"]
@@ -487,8 +485,6 @@ def test_every_finding_has_a_code_that_has_a_heading(write: Write, looked: Exami
     ],
 )
 def test_each_sentence_on_a_file_has_its_advice(what: str, code: str) -> None:
-    from vault_mind.doctor import _of_problem
-
     finding = _of_problem("a.md", what)
 
     assert (finding.code, finding.remark) == (code, False)

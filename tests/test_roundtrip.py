@@ -276,7 +276,10 @@ def test_at_a_terminal_it_says_what_it_is_at(mixed: Vault, on_terminal: OnTermin
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Ctrl-C is no signal there")
-def test_ctrl_c_leaves_neither_the_copy_nor_anything_else(vault: Vault, write: Write, tmp_path: Path) -> None:
+@pytest.mark.parametrize("end", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_ctrl_c_a_kill_or_a_closed_terminal_leave_neither_the_copy_nor_anything_else(
+    vault: Vault, write: Write, tmp_path: Path, end: str
+) -> None:
     for number in range(400):
         write(f"{number}.md", PLAIN)
     before = state_of(vault.root)
@@ -288,7 +291,7 @@ def test_ctrl_c_leaves_neither_the_copy_nor_anything_else(vault: Vault, write: W
             time.sleep(0.01)
         (copy,) = tmp_path.glob("vault-mind-roundtrip-*")
         mode = stat.S_IMODE(copy.stat().st_mode)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(getattr(signal, end))
         process.communicate(timeout=60)
 
     assert mode == 0o700

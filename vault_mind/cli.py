@@ -502,7 +502,7 @@ def _prove(session: Session, *, json: bool) -> None:
     """Try promise 1 in a copy of the vault; exit 1 when a byte would differ that nobody meant."""
     from vault_mind.roundtrip import prove  # late: only this command tries it
 
-    with Screen(stderr=True).status("copying") as tell:
+    with _stoppable(), Screen(stderr=True).status("copying") as tell:
         found = prove(
             session.vault,
             session.settings.language,
@@ -578,6 +578,20 @@ def _progress() -> Iterator["Progress"]:
     """A line on a terminal that says how far a long sync is."""
     with Screen(stderr=True).status("indexing") as tell:
         yield lambda done, of: tell(f"indexing {done:,} of {of:,}")
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """A kill or a closed terminal is as Ctrl-C meanwhile: what is private is taken away before the end."""
+    import signal  # late: only a round trip needs it
+
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [(end, signal.signal(end, signal.default_int_handler)) for end in ends]
+    try:
+        yield
+    finally:
+        for end, handler in before:
+            signal.signal(end, handler)
 
 
 def _named(session: Session, name: str) -> Memory:

@@ -13,7 +13,14 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from vault_mind.config import VAULT_FILE, state_folder
-from vault_mind.errors import PathRefusedError, UnreadableError, UnsafeChangeError, VaultMindError, WriteFailedError
+from vault_mind.errors import (
+    MemoryChangedError,
+    PathRefusedError,
+    UnreadableError,
+    UnsafeChangeError,
+    VaultMindError,
+    WriteFailedError,
+)
 from vault_mind.files import read_regular
 from vault_mind.frontmatter import FrontmatterError, load
 from vault_mind.index import Index
@@ -189,8 +196,8 @@ class Trial:
         try:
             changed = self.vault.change(memory, keys, body=body)
             self.changes += 1
-        except (UnsafeChangeError, PathRefusedError) as error:
-            self.refused.append(Refused(memory.path, what, error.why))
+        except (UnsafeChangeError, PathRefusedError, MemoryChangedError) as error:
+            self.refused.append(Refused(memory.path, what, _why(error)))
         now = file.read_bytes()
         if changed is None:
             count = _all_of(*_middles(before, now))
