@@ -633,7 +633,9 @@ def test_stats_counts_the_vault_and_says_where_it_is(call: Run, write: Write, va
     assert (data["vault"], data["journal"]) == (str(vault.root), 0)
 
 
-def test_doctor_exits_1_when_there_is_something_to_fix_and_0_when_there_is_not(call: Run, write: Write) -> None:
+def test_doctor_exits_1_when_there_is_something_to_fix_and_0_when_there_is_not(
+    call: Run, write: Write, vault: Vault
+) -> None:
     write("note.md", "tea")
     fine = call("doctor")
     write("broken.md", "---\na: [\n---\n")
@@ -644,8 +646,11 @@ def test_doctor_exits_1_when_there_is_something_to_fix_and_0_when_there_is_not(c
     assert fine.stdout.startswith("note  note.md: says no kind")
     assert (broken.exit_code, broken.stderr) == (1, "1 to fix, 1 to know\n")
     assert broken.stdout.startswith("fix   broken.md: frontmatter: ")
-    assert [(finding["path"], finding["remark"]) for finding in data] == [("broken.md", False), ("note.md", True)]
-    assert all(finding["advice"] for finding in data)
+    found = data["findings"]
+    assert [(finding["path"], finding["remark"]) for finding in found] == [("broken.md", False), ("note.md", True)]
+    assert all(finding["advice"] for finding in found)
+    assert data["counts"] == {"fix": 1, "know": 1, "codes": {"note": 1, "unparsable": 1}}
+    assert (data["vault"], data["memories"], data["index"]["sound"]) == (str(vault.root), 2, True)
 
 
 def test_rebuild_makes_the_index_anew_and_leaves_the_files(call: Run, write: Write) -> None:

@@ -237,6 +237,8 @@ def test_a_single_y_or_n_is_quoted_for_parsers_that_take_it_for_yes_or_no(value:
         ("k:\n  - a\n  - 'b'\n\n# c\nb: 2\n", ["b", "n w"], "k:\n  - 'b'\n  - n w\n\n# c\nb: 2\n"),
         ("k:\n- a\nb: 2\n", ["a", "no"], 'k:\n- a\n- "no"\nb: 2\n'),
         ("k:\r\n    - a\r\nb: 2\r\n", ["a", "c"], "k:\r\n    - a\r\n    - c\r\nb: 2\r\n"),
+        ("a: 1\r\nk:\n- x\n\n-   y\nb: 2\n", ["x", "y", "z"], "a: 1\r\nk:\n- x\n\n-   y\n- z\nb: 2\n"),
+        ("k:\n  -   x\n\n  - y\nb: 2\n", ["y", "x"], "k:\n  - y\n  -   x\nb: 2\n"),
         ("k:\n  - a\n  - b\nb: 2\n", "new", "k: new\nb: 2\n"),
         ("k:\n  - a\nb: 2\n", [], "k: []\nb: 2\n"),
         ("k: old\n", ["a"], "k: [a]\n"),

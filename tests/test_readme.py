@@ -41,7 +41,9 @@ CALLS = [
     (0, "edit jonna"),
     (0, "forget kettle --yes"),
     (0, "stats --json"),
+    (0, "doctor --all"),
     (0, "doctor --json"),
+    (0, "doctor --roundtrip"),
     (2, "embed --download --json"),  # no model is set here; test_cli runs it with one
     (0, "rebuild"),
     (0, "config --json"),

@@ -25,7 +25,7 @@ from vault_mind.memory import Memory
 from vault_mind.query import Query, parse, plain, written_at
 from vault_mind.ranking import Hit, newest_first
 from vault_mind.screen import Piece, Screen, text_of
-from vault_mind.session import Session, open_session
+from vault_mind.session import Session, open_despite, open_session
 from vault_mind.vault import Vault
 
 if TYPE_CHECKING:
@@ -460,20 +460,59 @@ def stats(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False)
 
 
 @app.command(epilog="Example: vault-mind doctor --json")
-def doctor(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False) -> None:
+def doctor(
+    ctx: typer.Context,
+    vault: VaultOption = None,
+    everything: Annotated[bool, typer.Option("--all", help="Each finding on its own, however many are alike.")] = False,
+    roundtrip: Annotated[
+        bool, typer.Option("--roundtrip", help="Try in a private copy that no change touches another byte.")
+    ] = False,
+    json: JsonFlag = False,
+) -> None:
     """Say what is wrong or odd in the vault and what to do; exit 1 when there is something to fix."""
     from vault_mind.doctor import examine  # late: only this command examines
 
-    session = _open(ctx, vault)
-    _sync(session, tell=False)
-    found = examine(session.vault, session.index, session.journal)
+    session, trouble = open_despite(vault or ctx.obj, os.environ)
+    ctx.call_on_close(session.close)
+    if session.made:
+        _say(f"made a vault for you: {render.one_line(str(session.vault.root))}", "dim")
+    if roundtrip:
+        if trouble:
+            raise trouble
+        _prove(session, json=json)
+        return
+    with Screen(stderr=True).status("looking") as tell:
+        report = examine(
+            session.vault,
+            session.index,
+            session.journal,
+            trouble=trouble,
+            progress=lambda done, of: tell(f"looking at {done:,} of {of:,}"),
+        )
     if json:
-        _print_json(found)
+        _print_json(render.examined_data(report))
     else:
-        Screen().put(render.findings(found))
-    wrong = sum(not finding.remark for finding in found)
-    _say(f"{wrong} to fix, {len(found) - wrong} to know", "dim")
-    if wrong:
+        Screen().put(render.examined(report, everything=everything))
+    _say(f"{report.to_fix} to fix, {len(report.findings) - report.to_fix} to know", "dim")
+    if report.to_fix:
+        raise typer.Exit(NO_MATCH)
+
+
+def _prove(session: Session, *, json: bool) -> None:
+    """Try promise 1 in a copy of the vault; exit 1 when a byte would differ that nobody meant."""
+    from vault_mind.roundtrip import prove  # late: only this command tries it
+
+    with _stoppable(), Screen(stderr=True).status("copying") as tell:
+        found = prove(
+            session.vault,
+            session.settings.language,
+            lambda doing, done, of: tell(f"{doing} {done:,} of {of:,}"),
+        )
+    if json:
+        _print_json(render.proof_data(found))
+    else:
+        Screen().put(render.proof(found))
+    if not found.holds:
         raise typer.Exit(NO_MATCH)
 
 
@@ -576,6 +615,20 @@ def _progress() -> Iterator["Progress"]:
     """A line on a terminal that says how far a long sync is."""
     with Screen(stderr=True).status("indexing") as tell:
         yield lambda done, of: tell(f"indexing {done:,} of {of:,}")
+
+
+@contextmanager
+def _stoppable() -> Iterator[None]:
+    """A kill or a closed terminal is as Ctrl-C meanwhile: what is private is taken away before the end."""
+    import signal  # late: only a round trip needs it
+
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [(end, signal.signal(end, signal.default_int_handler)) for end in ends]
+    try:
+        yield
+    finally:
+        for end, handler in before:
+            signal.signal(end, handler)
 
 
 def _named(session: Session, name: str) -> Memory:

@@ -165,7 +165,7 @@ def _catch_up(history: History, earlier: list[tuple[Path, Turn]], before: Mappin
 
 
 def _committed(history: History, turn: Turn, contents: Mapping[str, bytes] | None = None) -> Outcome:
-    """Make the version, of the files on disk but for `contents`. Raises NotCommittedError, or GitError for what git alone knows."""
+    """Make the version, of the files on disk but for `contents`. Raises NotCommittedError, or GitError."""
     for _ in range(TRIES):
         head = _ready(history)
         with tempfile.TemporaryDirectory(prefix="vault-mind-") as folder:

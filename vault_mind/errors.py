@@ -53,6 +53,7 @@ class PathRefusedError(VaultMindError):
     """A path that vault-mind neither reads nor writes."""
 
     def __init__(self, path: str, why: str) -> None:
+        self.why = why
         super().__init__(f"{_told(path)}: refused, {why}")
 
 
@@ -69,6 +70,7 @@ class UnsafeChangeError(VaultMindError):
     """A change that could touch more than was meant; nothing was written."""
 
     def __init__(self, path: str, why: str) -> None:
+        self.why = why
         super().__init__(f"{_told(path)}: not changed, {why}. Edit it by hand: vault-mind edit {_told(path)}")
 
 

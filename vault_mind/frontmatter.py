@@ -281,11 +281,19 @@ def _stacked_items(block: str, node: yaml.SequenceNode, wanted: Sequence[str]) -
 
     if not all(isinstance(item, yaml.ScalarNode) and item.style not in ("|", ">") for item in node.value):
         raise FrontmatterError("its list holds more than words")
-    indent = " " * node.start_mark.column
-    newline = "\r\n" if "\r\n" in block else "\n"
-    kept = {item.value: block[item.start_mark.index : item.end_mark.index] for item in node.value}
-    lines = [f"{indent}- {kept.get(item) or _scalar(item)}" for item in wanted]
-    return newline.join(lines).removeprefix(indent)
+    start = node.start_mark.index
+    ending = re.search(r"\r?\n", block[start:])  # the list's own, where a block has both
+    before = (ending[0] if ending else "\n") + " " * node.start_mark.column
+    kept = {}  # each item as it was written, with what stands before it: its dash, and blank lines
+    at, lead = start, before
+    for item in node.value:
+        lead += block[at : item.start_mark.index]
+        kept[item.value] = (lead, block[item.start_mark.index : item.end_mark.index])
+        at, lead = item.end_mark.index, ""
+    lines = [
+        lead + (typed or _scalar(item)) for item in wanted for lead, typed in [kept.get(item, (f"{before}- ", ""))]
+    ]
+    return "".join((lines[0].lstrip(" \r\n"), *lines[1:]))
 
 
 def _end(block: str, node: yaml.Node) -> int:

@@ -14,6 +14,7 @@ from vault_mind.memory import Memory
 from vault_mind.postings import Postings
 from vault_mind.query import Query, plain
 from vault_mind.ranking import Explanation, Hit
+from vault_mind.rows import digest
 from vault_mind.search import Search
 from vault_mind.sync import BATCH, Progress, Sync, Synced
 from vault_mind.vault import Vault
@@ -43,7 +44,7 @@ class Index:
         folder: Path | None = None,
         meaning: "Meaning | None" = None,
     ) -> None:
-        self.vault, self.meaning = vault, meaning
+        self.vault, self.language, self.meaning = vault, language, meaning
         self._postings = Postings(folder or cache_folder(vault.root), language)
         self._sync = Sync(vault, self._postings, language)
         self._search = Search(self._postings, language, meaning)
@@ -149,6 +150,15 @@ class Index:
 
         return self._mended(anew)
 
+    @property
+    def remade(self) -> str | None:
+        """Why what was on disk had to be made anew since this was opened; None when it was sound, or not there."""
+        return self._postings.remade
+
+    def verified(self) -> dict[str, bytes]:
+        """As `digests` of everything, once more of the texts as they are kept; damage met on the way is mended."""
+        return self._mended(self._verified)
+
     def size(self) -> int:
         """Bytes on disk."""
         return self._postings.size()
@@ -173,11 +183,18 @@ class Index:
             try:
                 with self._postings.alone():
                     if not self._postings.replaced():
+                        self._postings.remade = why
                         self._postings.renew()
                     self._sync.run(None)
             except DamagedError as error:  # somebody else deletes it, or the disk is full
                 why = str(error)
         raise WriteFailedError(str(self.folder), f"the index cannot be made: {why}")
+
+    def _verified(self) -> dict[str, bytes]:
+        for (said,) in self._postings.rows("PRAGMA quick_check(1)"):
+            if said != "ok":
+                raise DamagedError(str(said))
+        return {memory.path: digest(memory) for memory in self._postings.memories("")}
 
     def _embedded(self, meaning: "Meaning", progress: Progress | None, stop: threading.Event | None) -> int:
         fresh = self._postings.without_meaning()

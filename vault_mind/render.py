@@ -15,9 +15,10 @@ from vault_mind.screen import Piece
 if TYPE_CHECKING:  # what only some commands show need not be loaded to show the rest
     from vault_mind.agent import Learned, Recalled
     from vault_mind.config import Config, Endpoint
-    from vault_mind.doctor import Finding
+    from vault_mind.doctor import Finding, Report
     from vault_mind.meanwhile import Missed
     from vault_mind.regex import Line
+    from vault_mind.roundtrip import Proof
     from vault_mind.stats import Stats
     from vault_mind.vault import Problem
     from vault_mind.watcher import Change
@@ -25,10 +26,13 @@ if TYPE_CHECKING:  # what only some commands show need not be loaded to show the
 # All that moves the cursor, rings, recolours or reorders: C0 but tab and newline, DEL, C1, bidi, half pairs.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_PLACE = re.compile(r"^line \d+(?:, column \d+)?: ")
 SNIPPET = 300  # characters of a memory in a list of hits
 BEFORE = 80  # of them before the first word that was asked for
 STEM = 5  # letters by which such a word is looked for: the rest may be an ending
 HEADLINE = 80  # characters of a title or of first words
+FEW = 3  # findings of one kind that stand each for itself
+EXAMPLES = 3  # paths that stand for all of a kind
 NOTHING_FITS = "nothing really fits"
 
 
@@ -195,15 +199,88 @@ def change_data(noticed: "Change") -> dict[str, object]:
     }
 
 
-def findings(found: Sequence["Finding"]) -> list[Piece]:
-    """What `doctor` found, each with what to do."""
+def findings(found: Sequence["Finding"], *, everything: bool = False) -> list[Piece]:
+    """What `doctor` found, each with what to do; unless `everything`, what is of one kind stands in one line."""
     shown: list[Piece] = []
-    for finding in found:
-        shown.append(("note  ", "dim") if finding.remark else ("fix   ", "yellow"))
-        shown.append((f"{one_line(finding.path)}: " if finding.path else "", ""))
-        shown.append((f"{one_line(finding.what)}\n", ""))
-        shown.append((f"      {finding.advice}\n", "dim"))
+    for said, together in _together(found, everything=everything):
+        first = together[0]
+        shown.append(("note  ", "dim") if first.remark else ("fix   ", "yellow"))
+        if len(together) == 1:
+            shown.append((f"{one_line(first.path)}: " if first.path else "", ""))
+            shown.append((f"{one_line(said)}\n", ""))
+        else:
+            paths = ", ".join(one_line(finding.path) for finding in together[:EXAMPLES])
+            more = f" and {len(together) - EXAMPLES:,} more (--all)" if len(together) > EXAMPLES else ""
+            shown.append((f"{len(together):,} × {one_line(said)}: {paths}{more}\n", ""))
+        shown.append((f"      {one_line(first.advice)}\n", "dim"))
     return shown
+
+
+def examined(report: "Report", *, everything: bool = False) -> list[Piece]:
+    """All that `doctor` has to say: what it found, and how the index is."""
+    index = report.index
+    held = f"{index.memories:,} memories, {index.bytes / 1_000_000:.1f} MB, {index.language}"
+    state = "sound" if index.sound else "not sound"
+    said = f"index {state}: {held}, {one_line(str(index.folder))}\n"
+    return [*findings(report.findings, everything=everything), (said, "dim")]
+
+
+def examined_data(report: "Report") -> dict[str, object]:
+    """The same as `--json` gives it: every finding, and how many there are of each code."""
+    return {
+        "vault": report.vault,
+        "memories": report.memories,
+        "index": report.index,
+        "counts": report.counts,
+        "findings": report.findings,
+    }
+
+
+def proof(found: "Proof") -> list[Piece]:
+    """What `doctor --roundtrip` found: counts, what was refused and why, and each file that would differ."""
+    refused: dict[str, set[str]] = {}
+    for one in found.refused:
+        refused.setdefault(_PLACE.sub("", one.why), set()).add(one.path)
+    paths = {one.path for one in found.refused}
+    differing = {one.path for one in found.differences}
+    rows = {
+        "files tried": f"{found.files:,}",
+        "changes": f"{found.changes:,} made, taken back and compared",
+        "refused": f"{len(paths):,} files, in part or altogether, and left as they were",
+        "differing": f"{len(differing):,} files, {sum(one.bytes for one in found.differences):,} bytes",
+        "your vault": f"{len(found.touched):,} files touched" if found.touched else "as it was, byte for byte",
+    }
+    shown = _table(rows)
+    for why, each in sorted(refused.items(), key=lambda group: (-len(group[1]), group[0])):
+        named = sorted(each)
+        more = f" and {len(named) - EXAMPLES:,} more" if len(named) > EXAMPLES else ""
+        shown.append((f"refused  {len(named):,} × {one_line(why)}: ", "dim"))
+        shown.append((f"{', '.join(map(one_line, named[:EXAMPLES]))}{more}\n", "dim"))
+    for difference in found.differences:
+        shown.append(("differs  ", "red"))
+        shown.append((f"{one_line(difference.path)}: {one_line(difference.what)}, {difference.bytes:,} bytes\n", ""))
+    for path in found.touched:
+        shown.append(("touched  ", "red"))
+        shown.append((f"{one_line(path)}: changed while this ran; if it was not you, please report it\n", ""))
+    return shown
+
+
+def proof_data(found: "Proof") -> dict[str, object]:
+    """The same as `--json` gives it."""
+    return {
+        "holds": found.holds,
+        "files": found.files,
+        "changes": found.changes,
+        "counts": {
+            "refused_files": len({one.path for one in found.refused}),
+            "differing_files": len({one.path for one in found.differences}),
+            "differing_bytes": sum(one.bytes for one in found.differences),
+            "touched_files": len(found.touched),
+        },
+        "refused": found.refused,
+        "differences": found.differences,
+        "touched": found.touched,
+    }
 
 
 def stats(counted: "Stats", extra: Mapping[str, str]) -> list[Piece]:
@@ -285,6 +362,28 @@ def _grep_runs(memory: Memory, lines: Sequence["Line"], view: GrepView) -> Itera
 
 def _grep_count(lines: Sequence["Line"], view: GrepView) -> int:
     return sum(len(line.spans) for line in lines) if view.only else len(lines)
+
+
+def _together(found: Sequence["Finding"], *, everything: bool) -> Iterator[tuple[str, list["Finding"]]]:
+    """Findings that say the same, or at least are of one kind, where they are more than FEW; each with its words."""
+    alike: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in found:
+        alike.setdefault((finding.remark, finding.code, finding.what), []).append(finding)
+    kinds: dict[tuple[object, ...], int] = {}
+    for (remark, code, _), each in alike.items():
+        kinds[remark, code] = kinds.get((remark, code), 0) + (len(each) if len(each) <= FEW else 0)
+    groups: dict[tuple[object, ...], tuple[str, list[Finding]]] = {}
+    for number, finding in enumerate(found):
+        key: tuple[object, ...] = (finding.remark, finding.code, finding.what)
+        said = finding.what
+        if everything:
+            key = (number,)
+        elif len(alike[key]) <= FEW and kinds[key[:2]] > FEW:
+            key, said = key[:2], finding.heading
+        elif len(alike[key]) <= FEW:
+            key = (number,)
+        groups.setdefault(key, (said, []))[1].append(finding)
+    yield from groups.values()
 
 
 def _facts(memory: Memory) -> str:

@@ -162,3 +162,20 @@ def open_session(
         Vault.create(folder)
     config = load(folder, environment, flags or {})
     return Session(Vault(folder, config.settings.ignore), config, environment, chosen, made)
+
+
+def open_despite(vault: Path | None, environment: Mapping[str, str]) -> tuple[Session, SettingsError | None]:
+    """As `open_session`; where its settings are unsound, with those that are sound without them, and the error."""
+    try:
+        return open_session(vault, environment), None
+    except SettingsError as error:
+        trouble = error
+    folder, chosen = find_vault(vault, environment, _here())
+    try:
+        config = load(None, environment, {})  # without the vault's file
+    except SettingsError:
+        config = Config(Settings(), {})
+    try:
+        return Session(Vault(folder, config.settings.ignore), config, environment, chosen, made=False), trouble
+    except SettingsError:  # its patterns are none
+        return Session(Vault(folder), Config(Settings(), {}), environment, chosen, made=False), trouble

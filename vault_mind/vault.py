@@ -203,6 +203,10 @@ class Vault:
             return True
         return False
 
+    def ignores(self, path: str, *, folder: bool = False) -> bool:
+        """Whether the `ignore` setting names `path`, or the folder of that path."""
+        return self._ignored is not None and self._ignored(path, folder)
+
     def read(self, path: str) -> Memory:
         """The memory at `path`. Raises PathRefusedError, UnreadableError or MemoryNotFoundError."""
         return self.read_with_status(path)[0]
