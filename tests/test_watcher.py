@@ -372,12 +372,13 @@ def test_a_vault_that_was_moved_away_and_came_back_is_told_of_once_and_nothing_i
     vault.root.rename(home / "away")
     watched.wait_for("the vault's folder is gone")
     time.sleep(0.6)
+    (home / "away" / "3.md").write_text("changed elsewhere")
     (home / "away").rename(vault.root)
-    watched.wait_for("the vault's folder is back")
+    watched.wait_for("the vault's folder is back", "changed 3.md")
     write("after.md", "wombat")
     watched.wait_for("new after.md")
 
-    assert watched.told == ["new after.md"]
+    assert watched.told == ["changed 3.md", "new after.md"]
     assert sum("gone" in text for text in watched.notices) == 1
 
 

@@ -147,8 +147,8 @@ class Watcher:
     def run(self) -> None:
         """Watch until `stop` is called. Raises OSError when `told` does: nobody listens any more."""
         try:
+            self._check()  # listen first, so that nothing falls between
             with self._known_to_others():
-                self._check()  # listen first, so that nothing falls between
                 self._look()
                 if not self._away:
                     self._tell(Notice(f"watching {self._vault.root} {self._manner()}"))
@@ -212,6 +212,7 @@ class Watcher:
         if self._away:
             self._away = False
             self._view.hold_anew()
+            self._bell.ring()
             self._tell(Notice("the vault's folder is back"))
         if self._poll or (self._ears and self._ears.alive):
             return
@@ -493,10 +494,13 @@ class _Ears:
             return not self._log.deaf
         with made as folder:
             try:
+                self._log.trying = True
                 self._observer.unschedule(self._observer.schedule(self._silent, folder, event_filter=self._heard))
             except OSError as error:
                 log.info("no further folder can be watched", exc_info=error)
                 self._log.deaf = True
+            finally:
+                self._log.trying = False
         return not self._log.deaf
 
     def close(self) -> None:
@@ -531,10 +535,11 @@ class _LogBell(logging.Handler):
         super().__init__(logging.WARNING)
         self._bell = bell
         self.deaf = False
+        self.trying = False  # a thread that is ended as soon as it was started complains, and means nothing by it
 
     def emit(self, record: logging.LogRecord) -> None:
         """Take a warning as an event."""
-        self.deaf = self.deaf or record.levelno >= logging.ERROR
+        self.deaf = self.deaf or (record.levelno >= logging.ERROR and not self.trying)
         self._bell.ring()
 
 
