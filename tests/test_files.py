@@ -217,6 +217,97 @@ def test_a_file_that_appears_at_the_last_moment_is_not_overwritten(tmp_path: Pat
     assert names(tmp_path) == ["x.md"]
 
 
+WRITING_INTO = """
+import sys, threading, time
+from pathlib import Path
+from vault_mind.errors import VaultMindError
+from vault_mind.files import write_whole
+
+file, begun = Path(sys.argv[1]), []
+
+def rest(theirs):
+    for piece in (b"the", b"irs"):
+        time.sleep(0.02)
+        theirs.write(piece)
+    theirs.close()
+
+def editor(event, arguments):  # it opens the file and writes into it just before we rename
+    if event == "os.rename" and not begun:
+        begun.append(file.open("wb", buffering=0))
+        if sys.argv[2] == "slowly":
+            threading.Thread(target=rest, args=begun).start()
+        else:
+            rest(begun[0])
+
+sys.addaudithook(editor)
+try:
+    write_whole(file, b"ours", expected=b"old")
+except VaultMindError as error:
+    print(type(error).__name__)
+"""
+
+
+@posix
+@pytest.mark.parametrize("how", ["at once", "slowly"])
+def test_what_is_written_into_a_file_while_it_is_being_replaced_is_put_back(how: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+
+    assert said_by(WRITING_INTO, file, how) == "MemoryChangedError"
+
+    assert file.read_bytes() == b"theirs"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert names(tmp_path) == ["x.md"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Python knows them on Linux only")
+def test_a_changed_file_keeps_its_extended_attributes(tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    file.write_bytes(b"old")
+    wanted = {"user.xdg.tags": b"tea,morning", "user.empty": b"", "user.bytes": b"\xff\0"}
+    try:
+        for name, value in wanted.items():
+            os.setxattr(file, name, value)
+    except OSError:
+        pytest.skip("this disk has none")
+
+    write_whole(file, b"new", expected=b"old")
+
+    assert {name: os.getxattr(file, name) for name in os.listxattr(file) if name.startswith("user.")} == wanted
+
+
+def test_a_file_with_a_second_name_is_refused_and_both_stay_one(tmp_path: Path) -> None:
+    (tmp_path / "x.md").write_bytes(b"old")
+    os.link(tmp_path / "x.md", tmp_path / "y.md")
+
+    with pytest.raises(PathRefusedError, match="hard link"):
+        write_whole(tmp_path / "x.md", b"new", expected=b"old")
+
+    assert (tmp_path / "x.md").samefile(tmp_path / "y.md")
+    assert (tmp_path / "y.md").read_bytes() == b"old"
+    assert names(tmp_path) == ["x.md", "y.md"]
+
+
+@posix
+def test_a_private_file_is_private_from_its_first_moment(tmp_path: Path) -> None:
+    script = """
+import os, sys
+os.umask(0)
+from pathlib import Path
+from vault_mind.files import write_whole
+seen, folder = set(), Path(sys.argv[1])
+def look(event, arguments):
+    if event in ("os.link", "os.rename", "os.chmod", "os.remove", "open"):
+        seen.update(oct(os.lstat(file).st_mode & 0o777) for file in os.scandir(folder))
+sys.addaudithook(look)
+write_whole(folder / "x", b"new", expected=None, mode=0o600)
+write_whole(folder / "x", b"newer", expected=b"new", mode=0o600)
+print(*seen)
+"""
+    assert said_by(script, tmp_path) == "0o600"
+
+
 # To look whether the target exists and to rename afterwards would overwrite it silently.
 @posix
 def test_moving_does_not_overwrite_a_file_that_appears_at_the_last_moment(tmp_path: Path) -> None:
