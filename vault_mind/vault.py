@@ -30,6 +30,7 @@ from vault_mind.listing import Plain, packed, second, unpacked
 from vault_mind.memory import Memory, compose, decoded, parse, revise
 
 FOLDER = "memories"
+JOURNAL = "journal"  # the journal's folder, in the vault's state folder
 SLUG_LENGTH = 60  # characters; what Obsidian's file list shows without cutting
 NAME_BYTES = 255  # of a file's name, on most disks
 TRIES = 5  # at a change of a file that somebody else keeps saving
@@ -359,12 +360,18 @@ class Vault:
         return parse(path, memory.text, memory.fault)
 
     def forget(self, memory: Memory) -> None:
-        """Delete the file that `memory` was read from. Raises MemoryChangedError when it is another by now."""
+        """Delete the file that `memory` was read from. Raises MemoryChangedError when it is another by now.
+
+        It does not come back from the journal either, should a crash have come right after it was learned.
+        """
+        from vault_mind.journal import Journal  # late: a search starts faster without it
+
         file = self._own(memory.path)
         with self.lock():
             data, status = read_regular(file, limit=None)
             if _parsed(memory.path, data, status.st_size).text != memory.text:
                 raise MemoryChangedError(memory.path)
+            Journal(self._state / JOURNAL).forget(memory)
             remove(file, expected=data)
 
     @contextmanager
