@@ -26,11 +26,6 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
-from hypothesis import HealthCheck, Phase, given, seed, settings
-from hypothesis import strategies as st
-
-from tests.test_index import agrees
-from tests.test_laws import VALUES, Note, changed, notes, read_as_wanted
 from vault_mind import Agent, Index, Memory, Session, Vault, open_session
 from vault_mind.config import Settings, state_folder
 from vault_mind.errors import BusyError, ConflictError, MemoryChangedError, VaultMindError
@@ -399,6 +394,8 @@ class Witness:
             self.vault.forget(memory)
 
     def _search(self, name: str, session: Session) -> None:
+        from tests.test_index import agrees  # late, as above
+
         for query in ("tea garden piano", "coffee", "locker mine told"):
             try:
                 agrees(session.index, query)
@@ -555,6 +552,11 @@ def crowd(options: Options, tally: Tally) -> None:
 def edits(options: Options, tally: Tally) -> None:
     """Keys are changed in every kind of frontmatter that can be thought of; only their own lines may differ."""
 
+    from hypothesis import HealthCheck, Phase, given, seed, settings  # late: no child needs it
+    from hypothesis import strategies as st
+
+    from tests.test_laws import VALUES, Note, changed, notes, read_as_wanted  # late, as above
+
     @seed(options.seed)
     @settings(
         max_examples=options.edits,
@@ -685,6 +687,8 @@ def read_only(options: Options, tally: Tally) -> None:
 
 def refused(root: str, path: str) -> None:
     """Try everything that writes, and search."""
+    from tests.test_index import agrees  # late, as above
+
     session = open_session(Path(root), {})
     vault, memory = session.vault, session.vault.read(path)
     assert agrees(session.index, "tea garden piano")

@@ -1,5 +1,6 @@
 """Files whole or not at all: bounded reading, atomic writing, compare-and-swap, locks."""
 
+import json
 import os
 import shutil
 import signal
@@ -24,7 +25,17 @@ from vault_mind.errors import (
     VaultMindError,
     WriteFailedError,
 )
-from vault_mind.files import LARGEST, locked, move_new, private_folder, read_regular, remove, write_whole
+from vault_mind.files import (
+    LARGEST,
+    locked,
+    move_new,
+    noted,
+    private_folder,
+    read_regular,
+    remove,
+    tidy,
+    write_whole,
+)
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX only")
 
@@ -423,6 +434,128 @@ def test_a_leftover_that_cannot_be_swept_costs_no_write(tmp_path: Path) -> None:
     write_whole(tmp_path / "x.md", b"new", expected=None)
 
     assert (tmp_path / "x.md").read_bytes() == b"new"
+
+
+# A writer that stands still, or is killed, while its temporary file is there.
+STANDING = """
+import sys
+from pathlib import Path
+from vault_mind.files import noted, write_whole
+
+file, note = Path(sys.argv[1]), Path(sys.argv[2])
+
+def stand(event, arguments):
+    if event in ("os.link", "os.rename"):
+        print("writing", flush=True)
+        sys.stdin.readline()
+
+sys.addaudithook(stand)
+with noted(note, file):
+    write_whole(file, b"theirs", expected=None)
+"""
+
+
+@posix
+def test_the_temporary_file_of_a_living_writer_is_never_swept_and_a_dead_ones_is(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    with child(STANDING, folder / "a.md", tmp_path / "writing") as living:
+        assert living.stdout is not None
+        assert living.stdout.readline() == "writing\n"
+        with child(STANDING, folder / "b.md", tmp_path / "other") as dead:
+            assert dead.stdout is not None
+            assert dead.stdout.readline() == "writing\n"
+            dead.kill()
+        assert len(names(folder)) == 2
+
+        write_whole(folder / "c.md", b"ours", expected=None)  # under another vault's lock, or none
+        tidy(tmp_path / "other")
+
+        assert [name for name in names(folder) if name.endswith(".md")] == ["c.md"]
+        assert len(names(folder)) == 2
+        assert living.communicate("go on\n", timeout=60)[1] == ""
+
+    assert names(folder) == ["a.md", "c.md"]
+    assert (folder / "a.md").read_bytes() == b"theirs"
+
+
+@posix
+def test_where_no_lock_can_tell_only_an_old_temporary_file_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", refused)  # as on some network disks, which cannot be tried here
+    for name in ("new", "old"):
+        (tmp_path / f".vault-mind-{name}.tmp").touch()
+    os.utime(tmp_path / ".vault-mind-old.tmp", (0, 0))
+
+    write_whole(tmp_path / "x.md", b"new", expected=None)
+
+    assert names(tmp_path) == [".vault-mind-new.tmp", "x.md"]
+
+
+@posix
+def test_a_note_says_where_a_dead_writer_was_and_is_crossed_off(tmp_path: Path) -> None:
+    folder, note = tmp_path / "notes", tmp_path / "state" / "writing"
+    folder.mkdir()
+    with child(STANDING, folder / "a.md", note) as dead:
+        assert dead.stdout is not None
+        assert dead.stdout.readline() == "writing\n"
+        dead.kill()
+    assert len(names(folder)) == 1
+    assert stat.S_IMODE(note.stat().st_mode) == 0o600
+
+    tidy(note)
+    tidy(note)
+
+    assert names(folder) == []
+    assert not note.exists()
+
+
+def test_a_note_is_there_while_something_is_written_and_only_then(tmp_path: Path) -> None:
+    note = tmp_path / "state" / "writing"
+
+    with noted(note, tmp_path / "a.md"):
+        assert note.is_file()
+    assert not note.exists()
+
+    with pytest.raises(MemoryChangedError), noted(note, tmp_path / "a.md"):
+        write_whole(tmp_path / "a.md", b"new", expected=b"old")
+    assert not note.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b'["/a', b"[1]", b"7", b"{}", b"\xff", b'["/nowhere/at/all/x.md"]', b'["x"'])
+def test_a_note_that_was_cut_off_costs_nothing(content: bytes, tmp_path: Path) -> None:
+    note = tmp_path / "writing"
+    note.write_bytes(content)
+    (tmp_path / "a.md").write_bytes(b"kept")
+
+    tidy(note)
+
+    assert names(tmp_path) == ["a.md"]
+
+
+def test_a_move_that_was_cut_off_is_ended_and_a_whole_one_is_left(tmp_path: Path) -> None:
+    old, new, note = tmp_path / "old.md", tmp_path / "new.md", tmp_path / "writing"
+    old.write_bytes(b"text")
+    for there in ([old], [old, new], [new]):
+        if new in there and not new.exists():
+            os.link(old, new)
+        if old not in there:
+            old.unlink(missing_ok=True)
+        note.write_text(json.dumps([str(old), str(new)]))
+
+        tidy(note)
+
+        assert [file for file in (old, new) if file.exists()] == ([old] if there == [old] else [new])
+        assert (new if new.exists() else old).read_bytes() == b"text"
+
+    old.write_bytes(b"another")  # somebody else's, of the old name
+    note.write_text(json.dumps([str(old), str(new)]))
+    tidy(note)
+    assert (old.read_bytes(), new.read_bytes()) == (b"another", b"text")
 
 
 FULL = """

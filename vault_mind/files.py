@@ -17,6 +17,7 @@ if sys.platform != "win32":
 
 TEMPORARY = ".vault-mind-"
 WRITING = "writing"  # the name of a note that says where temporary files may be
+ABANDONED = 3600  # seconds after which a temporary file has no writer any more, where no lock can tell
 LARGEST = 2 * 1024 * 1024  # bytes of one file that are read; a memory is a sentence, a long note some kilobytes
 
 
@@ -358,12 +359,16 @@ def _sweep(folder: Path) -> None:
 
 
 def _remove_dead(path: str) -> None:
-    if sys.platform == "win32":  # it removes no file that is open; one that is closed and waits to be renamed is missed
-        Path(path).unlink()
+    if sys.platform == "win32":  # it removes no file that is open; its writer closes it just before the rename
+        if time.time() - Path(path).stat().st_mtime > ABANDONED:
+            Path(path).unlink()
         return
     handle = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | _NO_LINK)
     try:
-        if _locks(handle) and _is_at(path, handle):
+        dead = _locks(handle)
+        if dead is None:
+            dead = time.time() - os.fstat(handle).st_mtime > ABANDONED
+        if dead and _is_at(path, handle):
             Path(path).unlink()
     finally:
         os.close(handle)
