@@ -440,7 +440,7 @@ def steps(options: Options, tally: Tally, *, every: int = 1) -> None:
                     witness.hear(heard)
                 witness.verify(kind)
                 trim(vault, witness, chance)
-                if heard[1] == 0:  # it got to its end
+                if heard[1] >= 0:  # it got to its end, or broke down
                     break
                 tally.tried[f"deaths at a step of {kind}"] += 1
         nursery.stdin.close()
