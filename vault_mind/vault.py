@@ -435,7 +435,7 @@ class Vault:
                         return ConflictError(path, copy, why)
                 except MemoryChangedError:  # somebody took the name just now
                     continue
-                except VaultMindError:  # the folder is gone, or the disk says no
+                except (VaultMindError, OSError):  # the folder is gone, or the disk says no
                     break
         return ConflictError(path, None, why)
 
