@@ -17,7 +17,8 @@ test: .venv/ready
 	$(BIN)/pytest -n $(WORKERS)
 
 storm: .venv/ready
-	$(BIN)/pytest -n $(WORKERS) -m storm --timeout 1800
+	$(BIN)/python -m tests.storm
+	$(BIN)/pytest -n $(WORKERS) -m storm --timeout 1800 --ignore tests/test_storm.py
 	THOROUGH=30 $(BIN)/pytest -n $(WORKERS) tests/test_laws.py --timeout 1800
 
 semantic: .venv/ready

@@ -2,7 +2,7 @@
 
 import json
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict
 from datetime import datetime, timedelta
@@ -18,7 +18,7 @@ from vault_mind import Agent, Index, Vault
 from vault_mind.config import Endpoint, Settings, state_folder
 from vault_mind.errors import ModelError
 from vault_mind.extraction import SCHEMA
-from vault_mind.journal import MOST_TRIES, Exchange, Journal
+from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed, Waiting
 from vault_mind.model import Claude, ModelClient, Request, Schema
 from vault_mind.offline import Offline
 
@@ -555,6 +555,156 @@ def test_half_a_surrogate_pair_is_said_answered_and_learned_from(
     assert new_agent().ask("I live in Oslo, caf\udce9 \ud83d") == "ok"
 
     assert bodies(vault) == ["The user lives in Oslo."]
+
+
+# A crash while learning
+
+
+class Reworded:
+    """A mind that words what it is told anew each time, and counts how often it was asked."""
+
+    name = "reworded"
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    def reply(self, request: Request) -> Iterator[str]:
+        yield "ok"
+
+    def value(self, request: Request, schema: Schema) -> object:
+        self.asked += 1
+        quotes = [part.strip() for part in request.said.split(".") if part.strip()]
+        return {
+            "memories": [{"kind": "fact", "text": f"Told {self.asked}: {quote}.", "quote": quote} for quote in quotes]
+        }
+
+
+class Crash(BaseException):
+    """Stands for a process that ends here: nothing of ours catches it."""
+
+
+class Crashing(Journal):
+    """A journal before, or after, whose so-manieth step the process ends."""
+
+    def __init__(self, folder: Path, step: str, left: int = 1, *, after: bool = False) -> None:
+        super().__init__(folder)
+        self._step, self._left, self._late = step, left, after
+
+    def _crash(self, step: str, do: Callable[[], None]) -> None:
+        self._left -= step == self._step
+        if step == self._step and not self._left:
+            if self._late:
+                do()
+            raise Crash
+        do()
+
+    def found(self, waiting: Waiting, proposed: Sequence[Proposed]) -> None:
+        self._crash("found", lambda: super(Crashing, self).found(waiting, proposed))
+
+    def dealt_with(self, waiting: Waiting, done: int) -> None:
+        self._crash("dealt_with", lambda: super(Crashing, self).dealt_with(waiting, done))
+
+    def cross_off(self, waiting: Waiting) -> None:
+        self._crash("cross_off", lambda: super(Crashing, self).cross_off(waiting))
+
+
+THREE = "I live in Oslo. My cat is Tom. The key is red."
+
+
+def crashed(agent: Agent, step: str, left: int = 1, *, after: bool = False, message: str = THREE) -> None:
+    """Learn from a message in a process that ends at that step."""
+    agent.journal = Crashing(agent.journal.folder, step, left, after=after)
+    with pytest.raises(Crash):
+        agent.learn(message, "ok")
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("step", "left", "asked"), [("dealt_with", 1, 1), ("dealt_with", 2, 1), ("cross_off", 1, 1)])
+def test_a_crash_while_learning_costs_no_second_call_and_writes_nothing_twice(
+    vault: Vault, journal: Journal, new_agent: NewAgent, step: str, left: int, asked: int, after: bool
+) -> None:
+    mind = Reworded()
+    crashed(new_agent(mind), step, left, after=after)
+
+    learned = new_agent(mind).catch_up()
+
+    assert sorted(bodies(vault)) == ["Told 1: I live in Oslo.", "Told 1: My cat is Tom.", "Told 1: The key is red."]
+    assert mind.asked == asked
+    assert journal.waiting() == []
+    assert len(learned) == (0 if (step, after) == ("cross_off", True) else 1)
+
+
+def test_a_crash_before_the_candidates_were_kept_asks_again(
+    vault: Vault, journal: Journal, new_agent: NewAgent
+) -> None:
+    mind = Reworded()
+    crashed(new_agent(mind), "found")
+
+    new_agent(mind).catch_up()
+
+    assert len(bodies(vault)) == 3
+    assert mind.asked == 2
+    assert journal.waiting() == []
+
+
+@pytest.mark.parametrize(
+    "edit",
+    [
+        lambda text: text.replace("Told 1: I live in Oslo.", "The user has moved to Bergen."),
+        lambda text: text.replace("kind: fact", "kind: context\ntags: [home]") + "More.\n",
+        lambda text: text.replace("\n", "\r\n"),
+    ],
+    ids=["sentence", "keys and more text", "line endings"],
+)
+def test_what_its_owner_edited_after_a_crash_is_not_written_again(
+    vault: Vault, new_agent: NewAgent, edit: Callable[[str], str]
+) -> None:
+    mind = Reworded()
+    crashed(new_agent(mind), "dealt_with")
+    [memory] = vault.memories()
+    (vault.root / memory.path).unlink()
+    moved = vault.root / "moved.md"
+    moved.write_bytes(edit(memory.text).encode())
+
+    [learned] = new_agent(mind).catch_up()
+
+    assert [known.path for known in learned.known] == ["moved.md"]
+    assert [saved.body for saved in learned.saved] == ["Told 1: My cat is Tom.", "Told 1: The key is red."]
+    assert moved.read_bytes() == edit(memory.text).encode()
+
+
+@pytest.mark.parametrize(("step", "left"), [("dealt_with", 1), ("dealt_with", 2), ("cross_off", 1)])
+def test_what_its_owner_forgot_after_a_crash_does_not_come_back(
+    vault: Vault, journal: Journal, new_agent: NewAgent, step: str, left: int
+) -> None:
+    mind = Reworded()
+    crashed(new_agent(mind), step, left)
+    for memory in list(vault.memories()):
+        vault.forget(memory)
+
+    new_agent(mind).catch_up()
+
+    wanted = ["Told 1: My cat is Tom.", "Told 1: The key is red."] if step == "dealt_with" else []
+    assert sorted(bodies(vault)) == wanted[left - 1 :]
+    assert journal.waiting() == []
+
+
+def test_what_another_process_found_meanwhile_is_not_asked_for_again(
+    vault: Vault, journal: Journal, new_agent: NewAgent
+) -> None:
+    mind = Reworded()
+    waiting = journal.add(Exchange(THREE, "", "ok", NOW.isoformat(), "c", "reworded"))
+    late = new_agent(mind)
+    late._backlog = lambda: [waiting]  # type: ignore[method-assign]  # it looked before the other one began
+    crashed_after_the_first = new_agent(mind)
+    crashed_after_the_first.journal = Crashing(journal.folder, "dealt_with", after=True)
+    with pytest.raises(Crash):
+        crashed_after_the_first.catch_up()
+
+    late.catch_up()
+
+    assert mind.asked == 1
+    assert len(bodies(vault)) == 3
 
 
 # Remember

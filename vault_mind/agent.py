@@ -4,15 +4,15 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from vault_mind import prompt
 from vault_mind.config import Settings
 from vault_mind.errors import ModelError, VaultMindError
-from vault_mind.extraction import Candidate, Turned, propose
+from vault_mind.extraction import Turned, propose
 from vault_mind.index import Index
-from vault_mind.journal import MOST_TRIES, Exchange, Journal, Waiting
+from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed, Waiting, in_the_works
 from vault_mind.memory import Memory
 from vault_mind.model import ModelClient
 from vault_mind.ranking import FITS, Hit
@@ -167,14 +167,21 @@ class Agent:
         """Learn from one exchange; None when another process is at it or was."""
         try:
             with self.journal.claimed(waiting) as mine:
-                return self._learned(waiting) if mine else None
+                current = self.journal.now(waiting) if mine else None
+                return self._learned(current) if current else None
         except VaultMindError as error:
             return Learned(failed=str(error))
 
     def _learned(self, waiting: Waiting) -> Learned:
+        exchange, turned = waiting.exchange, list[Turned]()
         try:
-            candidates, turned = propose(waiting.exchange, self.mind)
-            saved, known = self._keep(candidates, waiting.exchange)
+            written = None if exchange.proposed is None else self._written(exchange)
+            if exchange.proposed is None:
+                candidates, turned = propose(exchange, self.mind)
+                exchange = replace(exchange, proposed=tuple(Proposed(c.kind, c.text, c.quote) for c in candidates))
+                if exchange.proposed:  # from here on a crash costs no second call, which would word them otherwise
+                    self.journal.found(waiting, exchange.proposed)
+            saved, known = self._keep(waiting, exchange, written)
             self.journal.cross_off(waiting)
         except VaultMindError as error:
             log.info("learning failed", exc_info=error)
@@ -184,25 +191,38 @@ class Agent:
             return Learned(failed=getattr(error, "why", str(error)))
         return Learned(tuple(saved), tuple(known), tuple(turned), news=self.news())
 
-    def _keep(self, candidates: Sequence[Candidate], exchange: Exchange) -> tuple[list[Memory], list[Memory]]:
+    def _keep(self, waiting: Waiting, exchange: Exchange, written: Memory | None) -> tuple[list[Memory], list[Memory]]:
+        """Save what is new of the candidates still to be dealt with; `written` is the first of them, if it is."""
         saved, known = [], []
-        for candidate in candidates:
+        proposed = exchange.proposed or ()
+        for number in range(exchange.done, len(proposed)):
+            candidate = proposed[number]
             with self.vault.lock():  # looking for a twin and writing are one step among processes
-                twin_found = self._twin(candidate.text, threshold=self._settings.dedupe_threshold)
+                twin_found = written or self._twin(candidate.text, threshold=self._settings.dedupe_threshold)
+                written = None
                 if twin_found is not None:
                     known.append(twin_found)
-                    continue
-                saved.append(
-                    self.vault.save(
-                        candidate.text,
-                        kind=candidate.kind,
-                        source="chat",
-                        created_at=datetime.fromisoformat(exchange.at),
-                        quote=candidate.quote,
-                        chat=exchange.chat,
+                else:
+                    saved.append(
+                        self.vault.save(
+                            candidate.text,
+                            kind=candidate.kind,
+                            source="chat",
+                            created_at=datetime.fromisoformat(exchange.at),
+                            quote=candidate.quote,
+                            chat=exchange.chat,
+                        )
                     )
-                )
+            if number + 1 < len(proposed):  # of the last one its crossing off tells
+                self.journal.dealt_with(waiting, number + 1)
         return saved, known
+
+    def _written(self, exchange: Exchange) -> Memory | None:
+        """The memory that a learning that was cut off had just written; its owner may have changed it since.
+
+        All files are looked at: it may have been moved, and no words of it need be left.
+        """
+        return next((memory for memory in self.vault.memories() if in_the_works(exchange, memory) is not None), None)
 
     def _twin(self, text: str, *, threshold: float) -> Memory | None:
         now = self._now()

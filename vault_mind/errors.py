@@ -77,10 +77,23 @@ class UnsafeChangeError(VaultMindError):
 class MemoryChangedError(VaultMindError):
     """Somebody else wrote the file since it was read; theirs stays, nothing was written."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            f"{_told(path)}: not changed, somebody else changed it in the meantime. Look at it and try again"
-        )
+    def __init__(
+        self, path: str, why: str = "somebody else changed it in the meantime", advice: str = "Look at it and try again"
+    ) -> None:
+        super().__init__(f"{_told(path)}: not changed, {why}. {advice}")
+
+
+class ConflictError(MemoryChangedError):
+    """Somebody else's change and ours do not go together: theirs stays at `path`, ours is in the file `copy`.
+
+    `copy` is None when the disk did not take it.
+    """
+
+    def __init__(self, path: str, copy: str | None, why: str) -> None:
+        self.path, self.copy = path, copy
+        kept = f"Your version is in {_told(copy)}" if copy else "Your version could not be kept beside it"
+        advice = f"{kept}: bring the two together, then delete that one" if copy else f"{kept}: make the change again"
+        super().__init__(path, why, advice)
 
 
 class WriteFailedError(VaultMindError):

@@ -118,6 +118,28 @@ def with_key(text: str, key: str, value: Written | None) -> str:
     return text[:start] + _with_value(block, pairs[0], key, value) + text[start + len(block) :]
 
 
+def lines_of(text: str, key: str) -> list[str]:
+    """The lines on which `key` and its value stand, without their endings; none where there is no such key.
+
+    Raises FrontmatterError for a block that cannot be read.
+    """
+    block, _ = split(text)
+    import yaml  # late, as above
+
+    try:
+        root = yaml.compose(block or "", Loader=yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        raise FrontmatterError(_where(error)) from error
+    if block is None or not isinstance(root, yaml.MappingNode):
+        return []
+    found: list[str] = []
+    for name, node in root.value:
+        if name.value == key:
+            first = block.rfind("\n", 0, name.start_mark.index) + 1
+            found += block[first : (block + "\n").index("\n", _end(block, node))].splitlines()
+    return found
+
+
 @cache
 def _fences() -> BaseHandler:
     from frontmatter.default_handlers import BaseHandler  # late, as above

@@ -1,5 +1,6 @@
 """One vault, opened: its settings, index, journal and agent, as the doors and programs need them."""
 
+import logging
 import shutil
 import threading
 from collections.abc import Mapping
@@ -9,11 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_mind.config import Config, Endpoint, Settings, cache_folder, find_vault, load, reach, state_folder
-from vault_mind.errors import EmbeddingError, SettingsError
+from vault_mind.errors import EmbeddingError, SettingsError, VaultMindError
+from vault_mind.files import WRITING
 from vault_mind.index import Index
 from vault_mind.record import Record
 from vault_mind.sync import Progress
-from vault_mind.vault import Vault
+from vault_mind.vault import JOURNAL, Vault
 
 if TYPE_CHECKING:
     from vault_mind.agent import Agent
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
     from vault_mind.journal import Journal
     from vault_mind.meaning import Meaning
     from vault_mind.model import ModelClient
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -106,7 +110,7 @@ class Session:
         """The exchanges not yet learned from."""
         from vault_mind.journal import Journal  # late: a search starts faster without what learns
 
-        return Journal(state_folder(self.vault.root) / "journal")
+        return Journal(state_folder(self.vault.root) / JOURNAL)
 
     @cached_property
     def mind(self) -> "ModelClient":
@@ -131,6 +135,15 @@ class Session:
         from vault_mind.agent import Agent  # late: a search starts faster without what answers and learns
 
         return Agent(self.vault, self.index, self.mind, self.journal, self.settings)
+
+    def tidy(self) -> None:
+        """Clear up after writers that were killed: two looks when there were none; a living one is left alone."""
+        try:
+            self.vault.tidy()
+            if (state_folder(self.vault.root) / JOURNAL / WRITING).exists():
+                self.journal.tidy()
+        except VaultMindError as error:  # nobody asked for it: what was asked goes on
+            log.info("nothing tidied", exc_info=error)
 
     def close(self) -> None:
         """Let go of the index's files; the next use opens them again."""
@@ -161,7 +174,9 @@ def open_session(
     if made:
         Vault.create(folder)
     config = load(folder, environment, flags or {})
-    return Session(Vault(folder, config.settings.ignore), config, environment, chosen, made)
+    session = Session(Vault(folder, config.settings.ignore), config, environment, chosen, made)
+    session.tidy()
+    return session
 
 
 def open_despite(vault: Path | None, environment: Mapping[str, str]) -> tuple[Session, SettingsError | None]:
