@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from vault_mind import render, retelling
+from vault_mind import render
 from vault_mind.command import (
     NO_MATCH,
     JsonFlag,
@@ -15,18 +15,15 @@ from vault_mind.command import (
     YesFlag,
     app,
     confirm,
-    now,
     opened,
     print_json,
     say,
-    span,
 )
 from vault_mind.errors import MemoryNotFoundError, NoHistoryError
 from vault_mind.screen import Screen
 from vault_mind.session import Session
 
 if TYPE_CHECKING:
-    from vault_mind.hindsight import Hindsight
     from vault_mind.history import History
 
 
@@ -39,6 +36,8 @@ def log(
     json: JsonFlag = False,
 ) -> None:
     """Show what became of the vault, or of one memory: a line a version, newest first."""
+    from vault_mind import retelling  # late: a search starts faster without what asks git
+
     session = opened(ctx, vault)
     history = _history(session)
     versions = list(history.versions(_once(session, path) if path else None, limit=count))
@@ -65,6 +64,8 @@ def diff(
     vault: VaultOption = None,
 ) -> None:
     """Show what a version changed; without one, what was edited since the last. Exit 1 when nothing was."""
+    from vault_mind import retelling  # late, as above
+
     session = opened(ctx, vault)
     shown = _history(session).diff(version, _once(session, path) if path else None)
     Screen().put(retelling.diff(shown))
@@ -76,10 +77,11 @@ def diff(
 @app.command(epilog="Example: vault-mind why coffee")
 def why(ctx: typer.Context, path: NameArgument, vault: VaultOption = None, json: JsonFlag = False) -> None:
     """Tell the story of a memory: from which words it was learned, what it replaced, who edited it."""
+    from vault_mind import retelling  # late, as above
+    from vault_mind.past import why as told  # late, as above
+
     session = opened(ctx, vault)
     history = session.record.history
-    from vault_mind.past import why as told  # late: a search starts faster without what asks git
-
     story = told(history, _once(session, path))
     if json:
         print_json(retelling.story_data(story))
@@ -100,6 +102,8 @@ def undo(
     yes: YesFlag = False,
 ) -> None:
     """Take back a turn: show what that would change, ask, then make a version that says the inverse."""
+    from vault_mind import retelling  # late, as above
+
     session = opened(ctx, vault)
     _history(session)
     taken = session.record.taking_back(version)
@@ -113,22 +117,6 @@ def undo(
     for told in session.record.take_back(taken):
         say(render.one_line(told), "yellow")
     say(f"taken back: {render.one_line(taken.version.subject)}; undo again brings it back", "dim")
-
-
-def looked_back(session: Session, date: str | None) -> "Hindsight | None":
-    """The vault as of that date, with a word on how that is known; None when no date is given."""
-    meant = span("--as-of", date)
-    if meant is None:
-        return None
-    from vault_mind.hindsight import as_of  # late, as above
-
-    held = as_of(session.record.history, session.index.memories(), min(meant[1], now()))
-    at = f"{held.at.astimezone():%Y-%m-%d %H:%M}"
-    if held.version:
-        say(f"as of {at}: version {held.version.id[:10]}, {render.one_line(held.version.subject)}", "dim")
-    else:
-        say(f"as of {at}: no version is that old; told by the dates that memories give", "dim")
-    return held
 
 
 def _history(session: Session) -> "History":

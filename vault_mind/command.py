@@ -3,7 +3,7 @@
 import errno
 import os
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -14,14 +14,16 @@ from typer.core import TyperGroup
 
 from vault_mind import dates, render
 from vault_mind.coercion import lighten
-from vault_mind.config import find_vault
+from vault_mind.config import VAULT_FILE, find_vault
 from vault_mind.errors import SettingsError, VaultMindError
 from vault_mind.memory import Memory
+from vault_mind.record import Record
 from vault_mind.screen import Piece, Screen
 from vault_mind.session import Session, open_session
 from vault_mind.vault import Vault
 
 if TYPE_CHECKING:
+    from vault_mind.hindsight import Hindsight
     from vault_mind.sync import Progress
 
 NO_MATCH = 1
@@ -122,19 +124,26 @@ def opened(ctx: typer.Context, vault: Path | None, **flags: object) -> Session:
     ctx.call_on_close(session.close)
     if session.made:
         say(f"made a vault for you: {render.one_line(str(session.vault.root))}", "dim")
+        start_history(session.vault, [VAULT_FILE])
     return session
+
+
+def start_history(vault: Vault, made: Sequence[str]) -> None:
+    """Give a vault that we made a history, with the files that we `made` in it; say how it went."""
+    for told in Record(vault, "ours").start(made):
+        say(render.one_line(told), "dim")
 
 
 def sync(session: Session, *, tell: bool = True) -> None:
     """Bring the index up to date, with a line on a terminal when it takes long; say what is newly wrong."""
-    with progress() as tells:
+    with progressing() as tells:
         synced = session.index.sync(tells)
     for problem in synced.news if tell else ():
         say(render.problem(problem))
 
 
 @contextmanager
-def progress(doing: str = "indexing") -> Iterator["Progress"]:
+def progressing(doing: str = "indexing") -> Iterator["Progress"]:
     """A line on a terminal that says how far it is."""
     with Screen(stderr=True).status(doing) as tell:
         yield lambda done, of: tell(f"{doing} {done:,} of {of:,}")
@@ -170,12 +179,28 @@ def span(name: str, text: str | None) -> tuple[datetime, datetime] | None:
     """The first moment of what `text` means, and the first after it. Raises SettingsError."""
     if not text:
         return None
-    found = dates.period(text, now())
+    found = dates.period(text, right_now())
     if found is None:
         raise SettingsError(name, f"{text!r} is no date; write it as 2026-05-01, last week, 3 days ago", "flag")
     return found
 
 
-def now() -> datetime:
+def looked_back(session: Session, date: str | None) -> "Hindsight | None":
+    """The vault as of that date, with a word on how that is known; None when no date is given."""
+    meant = span("--as-of", date)
+    if meant is None:
+        return None
+    from vault_mind.hindsight import as_of  # late: a search starts faster without what asks git
+
+    held = as_of(session.record.history, session.index.memories(), min(meant[1], right_now()))
+    at = f"{held.at.astimezone():%Y-%m-%d %H:%M}"
+    if held.version:
+        say(f"as of {at}: version {held.version.id[:10]}, {render.one_line(held.version.subject)}", "dim")
+    else:
+        say(f"as of {at}: no version is that old; told by the dates that memories give", "dim")
+    return held
+
+
+def right_now() -> datetime:
     """This moment, with its offset."""
     return datetime.now().astimezone()

@@ -14,10 +14,12 @@ from pathlib import Path
 from unicodedata import normalize
 
 from vault_mind.analysis import stopwords, terms
-from vault_mind.config import OF_A_VAULT, VAULT_FILE
-from vault_mind.errors import MemoryNotFoundError, SettingsError, VaultMindError
+from vault_mind.commits import state
+from vault_mind.config import OF_A_VAULT, VAULT_FILE, state_folder
+from vault_mind.errors import GitError, MemoryNotFoundError, SettingsError, VaultMindError
 from vault_mind.files import TEMPORARY
 from vault_mind.frontmatter import Value
+from vault_mind.history import History
 from vault_mind.index import Index
 from vault_mind.journal import MOST_TRIES, Journal
 from vault_mind.listing import unpacked
@@ -28,6 +30,7 @@ from vault_mind.reconcile import same
 from vault_mind.rows import digest
 from vault_mind.sync import Progress
 from vault_mind.vault import FOLDER, Vault
+from vault_mind.watcher import living
 
 SLACK = timedelta(days=1)  # by which another machine's clock may be ahead, and a date alone in another time zone
 SENTENCE = 1_000  # characters; what is longer is no sentence, and says the same only where it is the same
@@ -57,6 +60,11 @@ _KEY_TWICE = "keep the one that you mean and delete the other lines, in an edito
 _DATE = "write it as 2026-05-01 or 2026-05-01T18:30:00+02:00, in an editor"
 
 # The codes, and what several findings of one are called.
+# What git's state says that needs no mending, and what to do all the same.
+_OF_GIT = (
+    ("git knows no name", "tell it, and versions bear your name"),
+    ("are in no version yet", "fine: nothing is lost"),
+)
 HEADINGS: Mapping[str, str] = {
     "settings": "settings that are unsound",
     "read-only": "folders that cannot be written",
@@ -87,6 +95,8 @@ HEADINGS: Mapping[str, str] = {
     "past": "memories that recall leaves out",
     "waiting": "exchanges that wait",
     "remade": "indexes made anew",
+    "git": "troubles with git",
+    "watcher": "watchers at work",
 }
 
 
@@ -182,6 +192,7 @@ def examine(
     state, more = _of_index(vault, index, said, failed)
     found += [*said.found, *more, *_of_names(said.digests), *_duplicates(said), *_dangling(vault, said)]
     found += [*_circles(said), *_past(said), *_of_journal(journal)]
+    found += [*_of_git(vault), *_of_watchers(vault)]
     found += [finding for finding in passing if os.path.lexists(vault.root / finding.path)]  # no writer's, then
     ordered = sorted(found, key=lambda finding: (finding.remark, finding.path))
     return Report(vault.root, len(said.digests), state, tuple(ordered))
@@ -529,6 +540,22 @@ def _past(said: _Said) -> Iterator[Finding]:
     if said.superseded or said.expired:
         what = f"{said.superseded} superseded and {said.expired} expired memories are left out of recall"
         yield Finding("", what, "fine: vault-mind search --all shows them too", remark=True, code="past")
+
+
+def _of_git(vault: Vault) -> Iterator[Finding]:
+    try:
+        told = state(History(vault.root))
+    except GitError as error:  # it does not answer
+        told = [str(error)]
+    for what in told:
+        advice = next((advice for part, advice in _OF_GIT if part in what), None)
+        yield Finding("", what, advice or "look with: git status", remark=advice is not None, code="git")
+
+
+def _of_watchers(vault: Vault) -> Iterator[Finding]:
+    for one in living(state_folder(vault.root)):
+        what = f"process {one.pid} watches the vault since {one.since}, by {one.how}"
+        yield Finding("", what, "fine: a search looks for itself all the same", remark=True, code="watcher")
 
 
 def _of_journal(journal: Journal) -> Iterator[Finding]:

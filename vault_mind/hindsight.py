@@ -4,10 +4,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 
+from vault_mind.errors import AmbiguousNameError, MemoryNotFoundError
 from vault_mind.history import History, Version
 from vault_mind.memory import Memory, decoded, moment, parse
 from vault_mind.past import memories_at, tree_at
 from vault_mind.query import written_at
+from vault_mind.vault import meant
 
 
 @dataclass(frozen=True)
@@ -17,6 +19,21 @@ class Hindsight:
     at: datetime
     memories: tuple[Memory, ...]
     version: Version | None
+
+    def named(self, name: str) -> Memory:
+        """The memory that `name` meant then: its path, its stem, or a part that only it had.
+
+        Raises MemoryNotFoundError and AmbiguousNameError.
+        """
+        held = {memory.path: memory for memory in self.memories}
+        if name in held:
+            return held[name]
+        for found in meant(name.strip().removeprefix("./"), sorted(held)) if name.strip() else ():
+            if len(found) == 1:
+                return held[found[0]]
+            if found:
+                raise AmbiguousNameError(name, found)
+        raise MemoryNotFoundError(name)
 
 
 def as_of(history: History, today: Iterable[Memory], at: datetime) -> Hindsight:

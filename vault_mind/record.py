@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from vault_mind.errors import GitError
 from vault_mind.memory import Memory
 from vault_mind.vault import Vault
 
@@ -46,6 +47,19 @@ class Record:
     def on(self) -> bool:
         """Whether turns become versions: they are wanted, and the vault has a `.git` in or above it."""
         return self._how != "off" and self.history.wanted
+
+    def start(self, made: Sequence[str]) -> tuple[str, ...]:
+        """Give the vault a history: a repository unless it is in one, with what we `made` as a first version.
+
+        Sentences for the user: what was done, or why it could not be.
+        """
+        try:
+            new = self.history.start()
+        except GitError as error:
+            return (f"without a history: {error.why}",)
+        top = self.history.place().top
+        told = ("its history is kept by git",) if new else (f"its history is that of {top}",)
+        return told + self.write(made, ["Begin a vault"], {"Source": "user"})
 
     def begin(self) -> tuple[str, ...]:
         """Before a turn writes: with `all`, commit what the owner edited. Sentences for the user."""

@@ -299,7 +299,7 @@ class Vault:
             raise MemoryNotFoundError(name)
         if self._is_link(name):
             return self._inside(name).relative_to(self._real).as_posix()
-        for found in _meant(name, paths):
+        for found in meant(name, paths):
             if len(found) == 1:
                 return found[0]
             if found:
@@ -612,7 +612,7 @@ def _cut(text: str) -> str:
     return text[:SLUG_LENGTH].encode("utf-8", "ignore")[:SLUG_BYTES].decode("utf-8", "ignore")
 
 
-def _meant(name: str, paths: Sequence[str]) -> Iterator[list[str]]:
+def meant(name: str, paths: Sequence[str]) -> Iterator[list[str]]:
     """The paths that `name` may mean, the closest reading first: all of the path, the file's name, a part."""
     wanted = _folded(name)
     folded = [(path, _folded(path)) for path in paths]
