@@ -17,6 +17,7 @@ from vault_mind.memory import Memory
 from vault_mind.model import ModelClient
 from vault_mind.ranking import FITS, Hit
 from vault_mind.reconcile import twin
+from vault_mind.record import Record, headline
 from vault_mind.vault import Problem, Vault
 
 NEAREST = 3  # memories that do not fit a message and are kept as the nearest
@@ -43,7 +44,8 @@ class Learned:
     """What came of learning: memories written, those that said it already, proposals turned away.
 
     `failed` says why nothing could be learned this time; the exchange then waits in the journal.
-    `news` are problems that the search for duplicates met and nobody was told of before.
+    `news` are problems that the search for duplicates met and nobody was told of before. `uncommitted`
+    says why what was written is in no version of the vault yet, where it should be.
     """
 
     saved: tuple[Memory, ...] = ()
@@ -51,6 +53,7 @@ class Learned:
     turned: tuple[Turned, ...] = ()
     failed: str | None = None
     news: tuple[Problem, ...] = ()
+    uncommitted: tuple[str, ...] = ()
 
 
 def _now() -> datetime:
@@ -72,6 +75,8 @@ class Agent:
     ) -> None:
         self.vault, self.index, self.mind, self.journal = vault, index, mind, journal
         self._settings = settings
+        self._record = Record(vault, settings.commit)
+        self._untold: list[str] = []
         self._now = now
         self._news: list[Problem] = []
         self._history: list[tuple[str, str]] = []  # each question as it was sent, and its reply
@@ -145,7 +150,15 @@ class Agent:
             known = self._twin(text, threshold=1.0)
             if known is not None:
                 return known, False
-            return self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags), True
+            self._untold += self._record.begin()
+            memory = self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags)
+        self._untold += self._record.write([memory.path], [headline(memory)], {"Source": "user"})
+        return memory, True
+
+    def uncommitted(self) -> tuple[str, ...]:
+        """Why something that `remember` wrote is in no version yet, since this was last asked; sentences for the user."""
+        untold, self._untold = tuple(self._untold), []
+        return untold
 
     def news(self) -> tuple[Problem, ...]:
         """The problems that looking for duplicates met since this was last asked."""
@@ -174,6 +187,7 @@ class Agent:
 
     def _learned(self, waiting: Waiting) -> Learned:
         exchange, turned = waiting.exchange, list[Turned]()
+        again = exchange.proposed is not None  # a learning that was cut off: it may have written and not committed
         try:
             written = None if exchange.proposed is None else self._written(exchange)
             if exchange.proposed is None:
@@ -181,7 +195,15 @@ class Agent:
                 exchange = replace(exchange, proposed=tuple(Proposed(c.kind, c.text, c.quote) for c in candidates))
                 if exchange.proposed:  # from here on a crash costs no second call, which would word them otherwise
                     self.journal.found(waiting, exchange.proposed)
+            untold = self._record.begin() if exchange.proposed else ()
             saved, known = self._keep(waiting, exchange, written)
+            paths = [memory.path for memory in (self._of_turn(exchange) if again else saved)]
+            trailers = {
+                "Source": "chat",
+                "Chat": exchange.chat,
+                "Model": self._settings.model if exchange.mind == "claude" else exchange.mind,
+            }
+            untold += self._record.write(paths, list(map(headline, saved)), trailers)
             self.journal.cross_off(waiting)
         except VaultMindError as error:
             log.info("learning failed", exc_info=error)
@@ -189,7 +211,7 @@ class Agent:
                 with suppress(VaultMindError):  # a full disk: the exchange is in the journal all the same
                     self.journal.failed(waiting)
             return Learned(failed=getattr(error, "why", str(error)))
-        return Learned(tuple(saved), tuple(known), tuple(turned), news=self.news())
+        return Learned(tuple(saved), tuple(known), tuple(turned), news=self.news(), uncommitted=untold)
 
     def _keep(self, waiting: Waiting, exchange: Exchange, written: Memory | None) -> tuple[list[Memory], list[Memory]]:
         """Save what is new of the candidates still to be dealt with; `written` is the first of them, if it is."""
@@ -223,6 +245,11 @@ class Agent:
         All files are looked at: it may have been moved, and no words of it need be left.
         """
         return next((memory for memory in self.vault.memories() if in_the_works(exchange, memory) is not None), None)
+
+    def _of_turn(self, exchange: Exchange) -> list[Memory]:
+        """Every memory that was learned from `exchange`."""
+        at = datetime.fromisoformat(exchange.at).replace(microsecond=0)
+        return [memory for memory in self.vault.memories() if (memory.chat, memory.created_at) == (exchange.chat, at)]
 
     def _twin(self, text: str, *, threshold: float) -> Memory | None:
         now = self._now()

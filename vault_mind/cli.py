@@ -140,6 +140,8 @@ def remember(
     memory, new = session.agent.remember(said, kind=kind, tags=tag or ())
     for problem in session.agent.news():
         say(render.problem(problem))
+    for told in session.agent.uncommitted():
+        say(render.one_line(told), "yellow")
     if json:
         print_json({"new": new, **render.memory_data(memory)})
         return

@@ -97,7 +97,7 @@ class Record:
             doubts = self._put_by(memory)
             if doubts is None:
                 self._vault.forget(memory)
-                told += self.write([memory.path], [f"Forget: {memory.title}"], trailers)
+                told += self.write([memory.path], [f"Forget: {headline(memory)}"], trailers)
                 return Forgotten("vault-mind undo brings it back", told)
             return Forgotten(self._vault.discard(memory), told + doubts)
 
@@ -132,6 +132,11 @@ def subject(said: Sequence[str]) -> str:
     first = " ".join(said[0].split()) if said else "vault-mind"
     first = first if len(first) <= LONGEST else first[: LONGEST - 1].rstrip() + "…"
     return first if len(said) < 2 else f"{first} (and {len(said) - 1} more)"
+
+
+def headline(memory: Memory) -> str:
+    """The first line of what it says."""
+    return memory.body.strip().partition("\n")[0] or memory.title
 
 
 def _told(outcome: "Outcome") -> tuple[str, ...]:

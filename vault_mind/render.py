@@ -329,6 +329,7 @@ def learned(what: "Learned") -> list[Piece]:
     parts = [f"learned: {one_line(memory.body)} ({one_line(memory.path)})" for memory in what.saved]
     parts += [f"known already: {one_line(memory.path)}" for memory in what.known]
     parts += [f"not kept: {one_line(turned.text)} ({turned.why})" for turned in what.turned]
+    parts += [one_line(told) for told in what.uncommitted]
     if what.failed:
         parts.append(f"nothing learned this time: {one_line(what.failed)}; it is kept for the next chat")
     return [("\n".join(parts), "dim")] if parts else []

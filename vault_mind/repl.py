@@ -15,10 +15,12 @@ from rich.segment import Segment
 from vault_mind import render
 from vault_mind.agent import Learned
 from vault_mind.config import state_folder
-from vault_mind.errors import EmbeddingError, ModelError, VaultMindError
+from vault_mind.errors import EmbeddingError, ModelError, NoHistoryError, VaultMindError
 from vault_mind.files import private_folder
 from vault_mind.index import Index
 from vault_mind.meanwhile import Meanwhile
+from vault_mind.memory import Memory, decoded
+from vault_mind.memory import parse as memory_of
 from vault_mind.query import parse
 from vault_mind.ranking import newest_first
 from vault_mind.regex import Pattern
@@ -161,6 +163,7 @@ class Chat:
             return
         memory, new = self.session.agent.remember(text, kind="fact")
         self.meanwhile.wrote(memory)
+        self._warn(self.session.agent.uncommitted())
         self.err.say(f"{'remembered' if new else 'known already'}: {render.one_line(memory.path)}", "dim")
 
     def forget(self, name: str) -> None:
@@ -169,13 +172,44 @@ class Chat:
         memory = vault.read(vault.find(name))
         self.out.put(render.memories([memory], long=True))
         if self.confirm("Forget it?"):
-            vault.forget(memory)
+            forgotten = self.session.record.forget(memory, {"Source": "user", "Chat": self.session.agent.chat})
             self.meanwhile.wrote(memory, gone=True)
             self.session.index.sync()
             self.session.forgotten()
-            self.err.say(f"forgotten: {render.one_line(memory.path)}", "dim")
+            self._warn(forgotten.told)
+            kept = render.one_line(forgotten.kept.replace("vault-mind undo", "/undo"))
+            self.err.say(f"forgotten: {render.one_line(memory.path)} ({kept})", "dim")
         else:
             self.err.say("kept", "dim")
+
+    def undo(self, name: str) -> None:
+        """Take back a turn, after showing what that changes."""
+        from vault_mind import retelling  # late: a chat starts faster without what asks git
+
+        record = self.session.record
+        if record.history.off:
+            raise NoHistoryError(str(self.session.vault.root), record.history.off)
+        taken = record.taking_back(name or None)
+        self.out.put(retelling.diff(taken.diff))
+        if not taken.steps:
+            self.err.say("nothing of it is left to take back", "dim")
+        elif self.confirm(f"Take back {render.one_line(taken.version.subject)!r}?"):
+            self._warn(record.take_back(taken))
+            for step in taken.steps:
+                self.meanwhile.wrote(self._as_it_is(step.path, step.now or step.then or b""), gone=step.then is None)
+            self.err.say(f"taken back: {render.one_line(taken.version.subject)}; /undo brings it back", "dim")
+        else:
+            self.err.say("kept", "dim")
+
+    def _as_it_is(self, path: str, data: bytes) -> Memory:
+        try:
+            return self.session.vault.read(path)
+        except VaultMindError:  # it is gone, as it should be
+            return memory_of(path, *decoded(data))
+
+    def _warn(self, told: Iterable[str]) -> None:
+        for sentence in told:
+            self.err.say(render.one_line(sentence), "yellow")
 
     def memories(self, amount: str) -> None:
         """List the newest memories."""
@@ -244,6 +278,7 @@ class Command:
 COMMANDS = {
     "remember": Command(Chat.remember, "TEXT", "write TEXT as a memory, now"),
     "forget": Command(Chat.forget, "NAME", "delete a memory; it asks first"),
+    "undo": Command(Chat.undo, "[VERSION]", "take back the last turn, or a version; it asks first"),
     "memories": Command(Chat.memories, "[N]", "the newest memories"),
     "search": Command(Chat.search, "QUERY", "the memories that match best"),
     "grep": Command(Chat.grep, "PATTERN", "the lines that match a regex"),
