@@ -1,17 +1,13 @@
 """The vault's git, for real: one turn one commit, the story, the past, undo; beside an owner who stages and rebases."""
 
-import json
 import os
-import stat
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from vault_mind import git
 from vault_mind.commits import Outcome, commit, commit_by_hand, state
 from vault_mind.errors import MemoryChangedError, MemoryNotFoundError, UndoRefusedError, VersionNotFoundError
 from vault_mind.history import Change, History
@@ -305,7 +301,7 @@ def test_a_note_of_theirs_that_git_never_had_is_kept_as_it_was_found(plain: Hist
 
 def test_a_hook_may_say_no_and_the_next_commit_that_works_takes_the_turn_along(history: History) -> None:
     hook = history.place().git_dir
-    hook = (hook / "commondir").exists() and hook / (hook / "commondir").read_text().strip() or hook
+    hook = ((hook / "commondir").exists() and hook / (hook / "commondir").read_text().strip()) or hook
     hook = hook / "hooks" / "pre-commit"
     hook.parent.mkdir(exist_ok=True)
     hook.write_text("#!/bin/sh\ngit diff --cached --name-only -z >hooked\necho 'no tea here' >&2\nexit 1\n")

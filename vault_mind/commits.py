@@ -20,8 +20,8 @@ from vault_mind.drafts import ADDRESS, IDENTITY, ask_hook, drafted, identified, 
 from vault_mind.errors import BusyError, GitError, NotCommittedError, VaultMindError, WriteFailedError
 from vault_mind.errors import _told as told
 from vault_mind.files import locked
-from vault_mind.history import Head, History, Version, merged
-from vault_mind.staging import Changed, Entry, await_lock, follow, held, listed, lock_told, put, stored_in
+from vault_mind.history import Entry, Head, History, Version, merged
+from vault_mind.staging import Changed, await_lock, follow, held, lock_told, put, stored_in
 from vault_mind.turns import Turn, message, note, noted, waiting
 
 QUEUE = 120.0  # seconds that other commits of ours are waited for
@@ -165,7 +165,7 @@ def _catch_up(history: History, earlier: list[tuple[Path, Turn]], before: Mappin
 
 
 def _committed(history: History, turn: Turn, contents: Mapping[str, bytes] | None = None) -> Outcome:
-    """Make the version, of the files on disk but for `contents`. Raises NotCommittedError, or GitError for what git alone knows."""
+    """Make the version, of the files on disk but for `contents`. Raises NotCommittedError and GitError."""
     for _ in range(TRIES):
         head = _ready(history)
         with tempfile.TemporaryDirectory(prefix="vault-mind-") as folder:
@@ -174,7 +174,9 @@ def _committed(history: History, turn: Turn, contents: Mapping[str, bytes] | Non
                 return Outcome(None, left_out=made.left_out)
             if _moved(history, head, made, turn.subject):
                 ask_hook(history, rules_of(history), "post-commit", fine=True)
-                return Outcome(history.version(made.tip or "HEAD"), left_out=made.left_out)
+                if (made.tip or "").startswith("0"):  # now and then, as every `git commit` does
+                    history.run("gc", "--auto", "--quiet")
+                return Outcome(history.known(made.tip or "HEAD"), left_out=made.left_out)
     raise NotCommittedError("somebody else commits all the time")
 
 
@@ -199,55 +201,48 @@ class _Made:
 
 
 def _made(history: History, head: Head, turn: Turn, contents: Mapping[str, bytes], folder: Path) -> _Made:
+    """Make the version, in an index of its own."""
     index = {"GIT_INDEX_FILE": str(folder / "index")}
-    history.ask("read-tree", head.id or "--empty", extra=index)
-    old = {path: entry[0] for path, entry in listed(history, index, turn.paths).items()}
-    paths, left_out = _allowed(history, turn.paths, old)
-    refused = stored_in(history, index, paths)
-    left_out += refused.values()
-    new = {path: entry[0] for path, entry in listed(history, index, paths).items()}
-    given = {path: (new[path][0], history.keep(contents[path], path)) for path in new if path in contents}
-    put(history, index, given)
-    new |= given
-    entries = {path: (old.get(path), new.get(path)) for path in paths if path not in refused}
-    entries = {path: pair for path, pair in entries.items() if pair[0] != pair[1]}
-    if not entries:
-        return _Made(head.id, {}, tuple(left_out))
-    by_hand, narrowed = _apart(history, turn, entries)
+    base = head.id or history.empty_tree()
+    history.ask("read-tree", base, extra=index)
+    refused = stored_in(history, index, turn.paths)
+    left_out = list(refused.values())
+    tree = history.ask("write-tree", extra=index).decode().strip()
+    entries = {**history.differing(base, tree)}
+    # Put aside: what is ignored, and what a later turn did to a file of this one.
+    aside: dict[str, Entry | None] = {}
+    new = [path for path, (old, _) in entries.items() if old is None]
+    for path in sorted(history.ignored(new)) if new else ():
+        left_out.append(f"{told(path)} is saved and not in git: your ignore rules leave it out")
+        aside[path] = None
+    for path, data in contents.items():
+        _, now = entries.get(path, (None, None))
+        if now is not None and path not in aside:
+            aside[path] = (now[0], history.keep(data, path))
+    apart, narrowed = _apart(history, turn, {path: pair for path, pair in entries.items() if path not in aside})
+    aside |= narrowed
     tip = head.id
-    if by_hand:  # what we changed stood in no version: it gets one of its own, so that undoing ours brings it back
-        before = {path: (mode, blob) for path, (mode, blob) in by_hand.items()}
-        now = {path: new.get(path) for path in by_hand}
-        put(history, index, {**{path: pair[0] for path, pair in entries.items()}, **before})
-        tip = drafted(history, index, tip, Turn(tuple(by_hand), f"{turn.by_hand}: {', '.join(by_hand)}"), folder)
-        put(history, index, {**{path: pair[1] for path, pair in entries.items()}, **now})
-    if narrowed:
-        entries = {**entries, **{path: (entries[path][0], entry) for path, entry in narrowed.items()}}
-        put(history, index, narrowed)
-    tree_is_old = all(pair[0] == pair[1] for pair in entries.values())
-    if tree_is_old and not by_hand:
-        return _Made(head.id, {}, tuple(left_out))
-    return _Made(drafted(history, index, tip, turn, folder), entries, tuple(left_out))
+    if apart:  # what we changed stood in no version: it gets one of its own, so that undoing ours brings it back
+        tip = _alone(history, tip, Turn(tuple(apart), f"{turn.by_hand}: {', '.join(apart)}"), apart, folder)
+    if aside:
+        put(history, index, aside)
+        tree = history.ask("write-tree", extra=index).decode().strip()
+        entries = {**history.differing(base, tree)}
+    if entries:
+        tip = drafted(history, index, tree, tip, turn, folder)
+    return _Made(tip, entries, tuple(left_out))
 
 
-def _allowed(history: History, paths: Sequence[str], old: Mapping[str, object]) -> tuple[list[str], list[str]]:
-    """The paths that may be committed, and why the others may not."""
-    new = [path for path in paths if path not in old and os.path.lexists(history.root / path)]
-    ignored = history.ignored(new) if new else set()
-    unmerged = {path for path, entries in listed(history, {}, paths, "--unmerged").items() if entries}
-    if unmerged:
-        raise NotCommittedError(
-            f"{', '.join(map(told, sorted(unmerged)))} is in conflict; edit it, then git add it", every=False
-        )
-    said = [
-        f"{told(path)} is saved and not in git: your ignore rules leave it out" for path in paths if path in ignored
-    ]
-    return [path for path in paths if path not in ignored], said
+def _alone(history: History, tip: str | None, turn: Turn, entries: Mapping[str, Entry], folder: Path) -> str:
+    """A version that holds nothing new but these entries, on no branch yet."""
+    index = {"GIT_INDEX_FILE": str(folder / "alone")}
+    history.ask("read-tree", tip or "--empty", extra=index)
+    put(history, index, entries)
+    tree = history.ask("write-tree", extra=index).decode().strip()
+    return drafted(history, index, tree, tip, turn, folder)
 
 
-def _apart(
-    history: History, turn: Turn, entries: Mapping[str, tuple[Entry | None, Entry | None]]
-) -> tuple[dict[str, Entry], dict[str, Entry]]:
+def _apart(history: History, turn: Turn, entries: Changed) -> tuple[dict[str, Entry], dict[str, Entry]]:
     """Hand edits and ours in the same file, told apart where the caller said what it found.
 
     Gives the entries that a version of its own must hold before ours (an edit that cannot be told apart, a file that
@@ -255,17 +250,16 @@ def _apart(
     """
     by_hand, narrowed = {}, {}
     for path, found in turn.before.items():
-        if path not in entries:
+        old, new = entries.get(path, (None, None))
+        if (old is None and new is None) or (old is not None and history.is_blob(found, old[1])):
             continue
-        old, new = entries[path]
         blob = history.keep(found, path)
         if old is not None and blob == old[1]:
             continue
         if old is not None and new is not None:
             ours = merged(history.blob(new[1]), history.blob(blob), history.blob(old[1]))
             if ours is not None:
-                blob = history.keep(ours)
-                narrowed[path] = (new[0], blob)
+                narrowed[path] = (new[0], history.keep(ours))
                 continue
         by_hand[path] = ((new or old or ("100644", ""))[0], blob)
     return by_hand, narrowed
