@@ -859,3 +859,131 @@ def test_a_merge_is_not_undone(plain: History) -> None:
 
     with pytest.raises(UndoRefusedError, match="joins two lines"):
         plan(plain, "HEAD")
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["config", "core.splitIndex", "true"],
+        ["config", "index.version", "4"],
+        ["config", "core.untrackedCache", "true"],
+        ["update-index", "--split-index"],
+        ["sparse-checkout", "set", "--cone", "--sparse-index"],
+        ["config", "i18n.commitEncoding", "latin1"],
+        ["config", "diff.noprefix", "true"],
+        ["config", "core.fileMode", "false"],
+    ],
+    ids=" ".join,
+)
+def test_whatever_its_owner_configured_a_turn_is_one_commit(plain: History, words: list[str]) -> None:
+    (plain.root / "theirs.md").write_text("staged\n")
+    (plain.root / "other").mkdir()
+    (plain.root / "other/x.md").write_text("x\n")
+    by_hand(plain.root, "add", "other")
+    by_hand(plain.root, "commit", "-qm", "other")
+    by_hand(plain.root, *words)
+    by_hand(plain.root, "add", "theirs.md")
+
+    first = learn(plain, "café.md", "grüner Tee").version
+    second = learn(plain, "café.md", "milk").version
+    undo(plain, plan(plain), "Undone", {})
+
+    assert first is not None
+    assert second is not None
+    assert first.subject == "Learned: grüner Tee"
+    assert status(plain) == "A  theirs.md\n"
+    assert held(plain) == ["café.md"]
+    by_hand(plain.root, "fsck", "--strict")
+
+
+def test_a_repository_with_longer_names_works_as_well(tmp_path: Path) -> None:
+    by_hand(tmp_path, "init", "-q", "--object-format=sha256", ".")
+    history = History(tmp_path)
+
+    learn(history, "tea.md", "tea")
+    learn(history, "tea.md", "milk")
+    undo(history, plan(history), "Undone", {})
+    undo(history, plan(history), "Undone", {})
+
+    assert not (tmp_path / "tea.md").exists()
+    assert status(history) == ""
+    assert len(list(history.versions())) == 4
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is read-only to root")
+def test_a_read_only_repository_loses_nothing(plain: History) -> None:
+    folders = [folder for folder, _, _ in os.walk(plain.root / ".git")]
+    for folder in folders:
+        os.chmod(folder, 0o555)
+
+    waits = learn(plain, "tea.md")
+    for folder in folders:
+        os.chmod(folder, 0o755)
+    learn(plain, "milk.md", "milk")
+
+    assert waits.why.startswith("Saved, but not yet in git: ")
+    assert {"tea.md", "milk.md"} <= set(dict(memories_at(plain, "HEAD")))
+
+
+def test_a_damaged_repository_loses_nothing_and_says_what_git_said(plain: History) -> None:
+    tree = by_hand(plain.root, "rev-parse", "HEAD^{tree}").strip()
+    (plain.root / ".git/objects" / tree[:2] / tree[2:]).unlink()
+
+    waits = learn(plain, "tea.md")
+
+    assert f"Saved, but not yet in git: failed to unpack tree object {plain.head().id}" in waits.why
+    assert waiting(plain) == ["tea.md"]
+
+
+def test_hand_edits_are_no_trap_for_turns_that_wait(plain: History) -> None:
+    (plain.root / ".git/MERGE_HEAD").write_text(f"{plain.head().id}\n")
+    learn(plain, "tea.md", "tea")
+    (plain.root / "base.md").write_text("edited\n")
+    meanwhile = commit_by_hand(plain, "Edited")
+    (plain.root / ".git/MERGE_HEAD").unlink()
+
+    commit_by_hand(plain, "Edited")
+
+    theirs, ours, _ = plain.versions()
+    assert meanwhile.why.startswith("Your edits are not yet in git: a merge is under way")
+    assert (theirs.subject, theirs.changes) == ("Edited", (Change("changed", "base.md"),))
+    assert (ours.subject, ours.trailers["Source"]) == ("Learned: tea", "chat")
+    assert waiting(plain) == []
+
+
+def test_hand_edits_of_somebody_without_a_name_stay_uncommitted(
+    plain: History, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for who in ("AUTHOR", "COMMITTER"):
+        monkeypatch.delenv(f"GIT_{who}_NAME")
+        monkeypatch.delenv(f"GIT_{who}_EMAIL")
+    by_hand(plain.root, "config", "user.useConfigOnly", "true")
+    (plain.root / "base.md").write_text("edited\n")
+
+    outcome = commit_by_hand(plain, "Edited")
+
+    assert outcome.version is None
+    assert "git config --global user.name" in outcome.why
+
+
+def test_many_versions_are_read_page_by_page(plain: History, monkeypatch: pytest.MonkeyPatch) -> None:
+    for number in range(5):
+        learn(plain, f"{number}.md", str(number))
+    whole = list(plain.versions())
+    monkeypatch.setattr("vault_mind.history.PAGE", 2)
+
+    assert list(plain.versions()) == whole
+    assert list(plain.versions(limit=3)) == whole[:3]
+    assert list(plain.versions(limit=4)) == whole[:4]
+
+
+def test_what_is_gone_already_is_skipped_by_undo_and_refused_by_name(plain: History) -> None:
+    learn(plain, "tea.md", "tea")
+    gone = learn(plain, "milk.md", "milk").version
+    (plain.root / "milk.md").unlink()
+    by_hand(plain.root, "commit", "-qam", "theirs")
+
+    assert [step.path for step in plan(plain).steps] == ["tea.md"]
+    assert gone is not None
+    with pytest.raises(UndoRefusedError, match="nothing of it left"):
+        plan(plain, gone.id)

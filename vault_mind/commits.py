@@ -25,6 +25,7 @@ from vault_mind.staging import Changed, await_lock, follow, held, lock_told, put
 from vault_mind.turns import Turn, message, note, noted, waiting
 
 QUEUE = 120.0  # seconds that other commits of ours are waited for
+REFUSED = 5  # waiting turns that hooks may refuse before the rest is left alone
 TRIES = 8  # how often we begin anew because the branch moved meanwhile
 
 
@@ -71,18 +72,19 @@ def commit_by_hand(history: History, subject: str) -> Outcome:
     """Commit what the vault's owner changed in Markdown files and did not commit, as the owner's: with no trailers.
 
     A file of which anything is staged is left out: its owner is choosing what to commit of it. So is what a merge left
-    in conflict, and everything when no name and address are set, for it would not be the owner's.
+    in conflict, and everything when no name and address are set, for it would not be the owner's. Call it with the
+    vault's lock held, and hold that from a turn's first write to its commit: else a turn of another process is taken
+    for an edit.
     """
-    if history.off:
+    if history.off or not _edited(history):
         return Outcome(None)
+    if not identified(history):
+        return Outcome(None, f"Your edits are not yet in git: {NO_IDENTITY}.")
     try:
-        paths = _edited(history)
-        if not paths:
-            return Outcome(None)
-        if not identified(history):
-            return Outcome(None, f"Your edits are not yet in git: {NO_IDENTITY}.")
         with locked(state_folder(history.place().git_dir) / "history.lock", "the vault's history", QUEUE):
-            return _committed(history, Turn(tuple(paths), subject))
+            _catch_up(history, noted(history), {})  # what waits is no edit of theirs
+            ours = set(waiting(history))
+            return _committed(history, Turn(tuple(path for path in _edited(history) if path not in ours), subject))
     except (NotCommittedError, GitError) as error:
         return Outcome(None, f"Your edits are not yet in git: {error.why}.")
     except (BusyError, WriteFailedError) as error:
@@ -139,7 +141,8 @@ def _in_turn(history: History, turn: Turn) -> Outcome:
     except NotCommittedError as wait:
         why = wait.why
     except (GitError, OSError) as error:
-        why = error.why if isinstance(error, GitError) else (error.strerror or str(error)).lower()
+        said = error.why if isinstance(error, GitError) else (error.strerror or str(error)).lower()
+        why = said.splitlines()[-1].removeprefix("fatal: ")
     else:
         if mark is not None:
             mark.unlink(missing_ok=True)
@@ -152,16 +155,20 @@ def _in_turn(history: History, turn: Turn) -> Outcome:
 def _catch_up(history: History, earlier: list[tuple[Path, Turn]], before: Mapping[str, bytes]) -> None:
     """Commit the turns that wait, without what the turn after them did to files that it found as `before`.
 
-    One that a hook refuses goes on waiting and keeps nobody else from it.
+    One that a hook refuses goes on waiting, behind the others; after some of those the rest is left for another time.
     """
+    refused = 0
     for file, turn in earlier:
+        if refused == REFUSED:
+            return
         try:
             _committed(history, turn, before)
         except NotCommittedError as wait:
             if wait.every:
                 raise
-        else:
-            file.unlink(missing_ok=True)
+            refused += 1
+            note(history, turn)
+        file.unlink(missing_ok=True)
 
 
 def _committed(history: History, turn: Turn, contents: Mapping[str, bytes] | None = None) -> Outcome:
@@ -271,6 +278,8 @@ def _moved(history: History, head: Head, made: _Made, subject: str) -> bool:
     with held(history):
         copy = place.git_dir / "vault-mind-index"
         extra = {"GIT_INDEX_FILE": str(copy)}
+        for left in (copy, copy.with_name("vault-mind-index.lock")):  # of one that was killed
+            left.unlink(missing_ok=True)
         try:
             if (place.git_dir / "index").exists():
                 shutil.copy(place.git_dir / "index", copy)

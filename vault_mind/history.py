@@ -14,6 +14,7 @@ from vault_mind import git
 from vault_mind.errors import GitError, VersionNotFoundError
 
 OURS = ("Source", "Chat", "Model", "Turn", "Undoes")  # trailers that only our own versions carry
+PAGE = 500  # versions that git is asked for at once
 STALE = 60.0  # seconds; a lock older than this has probably lost its holder
 # Memories share their frontmatter, so that half of two files alike (git's own measure) says little.
 RENAMED = "-M70%"
@@ -220,14 +221,21 @@ class History:
         self, path: str | None = None, *, limit: int | None = None, first_parent: bool = False
     ) -> Iterator[Version]:
         """The vault's versions, newest first; of one `path` with its earlier names followed."""
-        if self.off or self.head().id is None:
+        tip = None if self.off else self.head().id
+        if tip is None:
             return
-        words = [f"-{limit}"] if limit is not None else []
-        words += ["-m", "--first-parent"] if first_parent else []
+        words = ["-m", "--first-parent"] if first_parent else []
         if path is not None:
-            yield from self._read(*words, "--follow", "--", self.in_repository(path))
-        else:
-            yield from self._read(*words, *self._pathspec())
+            words += [f"-{limit}"] if limit is not None else []
+            yield from self._read(*words, "--follow", tip, "--", self.in_repository(path))
+            return
+        count, page = 0, PAGE if limit is None else min(limit, PAGE)
+        while limit is None or count < limit:
+            found = list(self._read(*words, f"-{page}", f"--skip={count}", tip, *self._pathspec()))
+            yield from found[: None if limit is None else limit - count]
+            if len(found) < page:
+                return
+            count += page
 
     def _read(self, *words: str) -> Iterator[Version]:
         shown = ("--raw", "--no-abbrev", "-z", RENAMED, f"--format=tformat:{_FIELDS}")
