@@ -9,20 +9,16 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_history import MEMORY, ODD, TRAILERS, by_hand, held, learn, staged, status
+from tests.histories import MEMORY, ODD, TRAILERS, by_hand, held, learn, staged, status
 from vault_mind.commits import commit, state
 from vault_mind.history import History
 from vault_mind.past import memories_at, read_at, why
 from vault_mind.turns import waiting
 from vault_mind.undo import plan, undo
 
+pytestmark = pytest.mark.usefixtures("owner")
+
 IDENTITY = {f"GIT_{who}_{what}" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")}
-
-
-@pytest.fixture(autouse=True)
-def owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in IDENTITY:
-        monkeypatch.setenv(name, "Ada" if name.endswith("NAME") else "ada@example.org")
 
 
 @pytest.fixture(params=["", "notes/"], ids=["the top", "a folder of a bigger one"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.test_history import MEMORY, ODD, TRAILERS, by_hand, staged
+from tests.histories import MEMORY, ODD, TRAILERS, by_hand, staged
 from vault_mind.commits import commit, commit_by_hand
 from vault_mind.errors import UndoRefusedError, VersionNotFoundError
 from vault_mind.history import History
@@ -17,14 +17,9 @@ from vault_mind.past import memories_at
 from vault_mind.turns import waiting
 from vault_mind.undo import plan, undo
 
+pytestmark = pytest.mark.usefixtures("owner")
+
 NAMES = ["tea.md", "memories/milk.md", "memories/deep/cocoa.md", *ODD[:12]]
-
-
-@pytest.fixture(autouse=True)
-def owner(monkeypatch: pytest.MonkeyPatch) -> None:
-    for who in ("AUTHOR", "COMMITTER"):
-        monkeypatch.setenv(f"GIT_{who}_NAME", "Ada")
-        monkeypatch.setenv(f"GIT_{who}_EMAIL", "ada@example.org")
 
 
 def files(history: History) -> dict[str, bytes]:

@@ -282,7 +282,8 @@ def _moved(history: History, head: Head, made: _Made, subject: str) -> bool:
             left.unlink(missing_ok=True)
         try:
             if (place.git_dir / "index").exists():
-                shutil.copy(place.git_dir / "index", copy)
+                # With its time: by that git tells which entries are too young to be trusted without reading the file.
+                shutil.copy2(place.git_dir / "index", copy)
             follow(history, extra, made.entries)
             reason = message(Turn((), f"commit: {subject}")).decode().strip()
             words = ("update-ref", "-m", reason, "HEAD", made.tip or "", head.id or "")  # "": it must not exist
