@@ -376,6 +376,9 @@ def test_one_bad_path_costs_only_itself(plain: History, tmp_path: Path) -> None:
     assert held(plain) == ["memories/tea.md"]
     assert len(outcome.left_out) == 1
     assert "link/tea.md" in outcome.left_out[0]
+    assert waiting(plain) == ["link/tea.md"]
+    assert learn(plain, "milk.md", "milk").version is not None
+    assert waiting(plain) == ["link/tea.md"]
 
 
 def test_a_lock_of_ours_whose_holder_was_killed_is_taken_away(plain: History) -> None:

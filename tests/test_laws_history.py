@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.histories import MEMORY, ODD, TRAILERS, by_hand, staged
+from tests.histories import MEMORY, ODD, TRAILERS, by_hand, staged, status
 from vault_mind.commits import commit, commit_by_hand
 from vault_mind.errors import UndoRefusedError, VersionNotFoundError
 from vault_mind.history import History
@@ -297,5 +297,6 @@ def test_killed_before_any_question_to_git_the_turn_is_in_a_version_in_the_end(t
     assert {"last.md", *(f"k{dies}.md" for dies in deaths)} <= set(dict(memories_at(history, "HEAD")))
     assert waiting(history) == []
     assert staged(history) == before
+    assert status(history) == "A  theirs.md\n"
     assert not list((tmp_path / ".git").glob("vault-mind*"))
     assert by_hand(tmp_path, "fsck", "--strict", "--no-dangling") == ""

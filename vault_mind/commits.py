@@ -10,9 +10,9 @@ committed as it was meant by the next call that can.
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_mind.config import state_folder
@@ -33,12 +33,13 @@ TRIES = 8  # how often we begin anew because the branch moved meanwhile
 class Outcome:
     """How a commit went: the version (None: nothing differed, or it has to wait: then `why`), and what was left out.
 
-    `why` and each line of `left_out` are sentences for the user.
+    `why` and each line of `left_out` are sentences for the user; of what is left out, `waiting` is tried again.
     """
 
     version: Version | None
     why: str = ""
     left_out: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
 
 
 def commit(
@@ -145,6 +146,7 @@ def _in_turn(history: History, turn: Turn) -> Outcome:
         why = said.splitlines()[-1].removeprefix("fatal: ")
     else:
         if mark is not None:
+            _keep_waiting(history, turn, outcome)
             mark.unlink(missing_ok=True)
         return outcome
     if mark is None:
@@ -162,13 +164,20 @@ def _catch_up(history: History, earlier: list[tuple[Path, Turn]], before: Mappin
         if refused == REFUSED:
             return
         try:
-            _committed(history, turn, before)
+            refused += _keep_waiting(history, turn, _committed(history, turn, before))
         except NotCommittedError as wait:
             if wait.every:
                 raise
             refused += 1
             note(history, turn)
         file.unlink(missing_ok=True)
+
+
+def _keep_waiting(history: History, turn: Turn, outcome: Outcome) -> bool:
+    """Note what git refused of a turn; whether there was any."""
+    if outcome.waiting:
+        note(history, replace(turn, paths=outcome.waiting))
+    return bool(outcome.waiting)
 
 
 def _committed(history: History, turn: Turn, contents: Mapping[str, bytes] | None = None) -> Outcome:
@@ -178,12 +187,12 @@ def _committed(history: History, turn: Turn, contents: Mapping[str, bytes] | Non
         with tempfile.TemporaryDirectory(prefix="vault-mind-") as folder:
             made = _made(history, head, turn, contents or {}, Path(folder))
             if made.tip == head.id:
-                return Outcome(None, left_out=made.left_out)
+                return Outcome(None, "", made.left_out, made.waiting)
             if _moved(history, head, made, turn.subject):
                 ask_hook(history, rules_of(history), "post-commit", fine=True)
                 if (made.tip or "").startswith("0"):  # now and then, as every `git commit` does
                     history.run("gc", "--auto", "--quiet")
-                return Outcome(history.known(made.tip or "HEAD"), left_out=made.left_out)
+                return Outcome(history.known(made.tip or "HEAD"), "", made.left_out, made.waiting)
     raise NotCommittedError("somebody else commits all the time")
 
 
@@ -205,6 +214,7 @@ class _Made:
     tip: str | None
     entries: Changed
     left_out: tuple[str, ...]
+    waiting: tuple[str, ...]
 
 
 def _made(history: History, head: Head, turn: Turn, contents: Mapping[str, bytes], folder: Path) -> _Made:
@@ -237,7 +247,7 @@ def _made(history: History, head: Head, turn: Turn, contents: Mapping[str, bytes
         entries = {**history.differing(base, tree)}
     if entries:
         tip = drafted(history, index, tree, tip, turn, folder)
-    return _Made(tip, entries, tuple(left_out))
+    return _Made(tip, entries, tuple(left_out), tuple(refused))
 
 
 def _alone(history: History, tip: str | None, turn: Turn, entries: Mapping[str, Entry], folder: Path) -> str:
@@ -273,30 +283,41 @@ def _apart(history: History, turn: Turn, entries: Changed) -> tuple[dict[str, En
 
 
 def _moved(history: History, head: Head, made: _Made, subject: str) -> bool:
-    """Move the branch to what was made and let our entries of the index follow; False when it was moved meanwhile."""
-    place = history.place()
-    with held(history):
-        copy = place.git_dir / "vault-mind-index"
-        extra = {"GIT_INDEX_FILE": str(copy)}
-        for left in (copy, copy.with_name("vault-mind-index.lock")):  # of one that was killed
-            left.unlink(missing_ok=True)
+    """Let our entries of the index follow, and move the branch to what was made; False when it was moved meanwhile.
+
+    In this order: whoever is killed between the two leaves our files staged, and not their deletion.
+    """
+    with held(history) as index:
+        copy, old = index.with_name("vault-mind-index"), index.with_name("vault-mind-index-old")
+        left = (copy, old, copy.with_name(f"{copy.name}.lock"))
+        _sweep(left)  # of one that was killed
         try:
-            if (place.git_dir / "index").exists():
+            if index.exists():
                 # With its time: by that git tells which entries are too young to be trusted without reading the file.
-                shutil.copy2(place.git_dir / "index", copy)
-            follow(history, extra, made.entries)
+                shutil.copy2(index, copy)
+                shutil.copy2(index, old)
+            follow(history, {"GIT_INDEX_FILE": str(copy)}, made.entries)
+            if copy.exists():
+                copy.replace(index)
             reason = message(Turn((), f"commit: {subject}")).decode().strip()
             words = ("update-ref", "-m", reason, "HEAD", made.tip or "", head.id or "")  # "": it must not exist
             code, _, err = history.run(*words)
-            if code:
-                if history.head() != head:
-                    return False
-                raise NotCommittedError(f"git cannot move the branch ({err.decode('utf-8', 'replace').strip()})")
-            if copy.exists():
-                copy.replace(place.git_dir / "index")
-            return True
+            if code == 0:
+                return True
+            if old.exists():
+                old.replace(index)
+            else:
+                index.unlink(missing_ok=True)
+            if history.head() != head:
+                return False
+            raise NotCommittedError(f"git cannot move the branch ({err.decode('utf-8', 'replace').strip()})")
         finally:
-            copy.unlink(missing_ok=True)
+            _sweep(left)
+
+
+def _sweep(files: Iterable[Path]) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
 
 
 def _edited(history: History) -> list[str]:

@@ -92,8 +92,8 @@ def follow(history: History, index: Mapping[str, str], entries: Changed) -> None
 
 
 @contextmanager
-def held(history: History) -> Iterator[None]:
-    """Hold the index as git does, so that no other git changes it meanwhile. Raises NotCommittedError."""
+def held(history: History) -> Iterator[Path]:
+    """Hold the index as git does, so that no other git changes it, and give its path. Raises NotCommittedError."""
     lock = history.place().git_dir / "index.lock"
     ours = f"vault-mind {socket.gethostname()} {os.getpid()}\n".encode()
     until = time.monotonic() + LOCKED
@@ -111,7 +111,7 @@ def held(history: History) -> Iterator[None]:
     try:
         with os.fdopen(handle, "wb") as file, suppress(OSError):
             file.write(ours)
-        yield
+        yield lock.with_name("index")
     finally:
         lock.unlink(missing_ok=True)
 
