@@ -156,7 +156,7 @@ class Agent:
         return memory, True
 
     def uncommitted(self) -> tuple[str, ...]:
-        """Why something that `remember` wrote is in no version yet, since this was last asked; sentences for the user."""
+        """Why what `remember` wrote since this was last asked is in no version yet; sentences for the user."""
         untold, self._untold = tuple(self._untold), []
         return untold
 
@@ -201,7 +201,7 @@ class Agent:
             trailers = {
                 "Source": "chat",
                 "Chat": exchange.chat,
-                "Model": self._settings.model if exchange.mind == "claude" else exchange.mind,
+                "Model": self._model(exchange.mind),
             }
             untold += self._record.write(paths, list(map(headline, saved)), trailers)
             self.journal.cross_off(waiting)
@@ -245,6 +245,9 @@ class Agent:
         All files are looked at: it may have been moved, and no words of it need be left.
         """
         return next((memory for memory in self.vault.memories() if in_the_works(exchange, memory) is not None), None)
+
+    def _model(self, mind: str) -> str:
+        return self._settings.model if mind == "claude" else mind
 
     def _of_turn(self, exchange: Exchange) -> list[Memory]:
         """Every memory that was learned from `exchange`."""

@@ -10,9 +10,9 @@ committed as it was meant by the next call that can.
 import os
 import shutil
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_mind.config import state_folder
@@ -20,11 +20,12 @@ from vault_mind.drafts import ADDRESS, IDENTITY, ask_hook, drafted, identified, 
 from vault_mind.errors import BusyError, GitError, NotCommittedError, VaultMindError, WriteFailedError
 from vault_mind.errors import _told as told
 from vault_mind.files import locked
-from vault_mind.history import Head, History, Version, merged
-from vault_mind.staging import Changed, Entry, await_lock, follow, held, listed, lock_told, put, stored_in
+from vault_mind.history import Entry, Head, History, Version, merged
+from vault_mind.staging import Changed, await_lock, follow, held, lock_told, put, stored_in
 from vault_mind.turns import Turn, message, note, noted, waiting
 
 QUEUE = 120.0  # seconds that other commits of ours are waited for
+REFUSED = 5  # waiting turns that hooks may refuse before the rest is left alone
 TRIES = 8  # how often we begin anew because the branch moved meanwhile
 
 
@@ -32,12 +33,13 @@ TRIES = 8  # how often we begin anew because the branch moved meanwhile
 class Outcome:
     """How a commit went: the version (None: nothing differed, or it has to wait: then `why`), and what was left out.
 
-    `why` and each line of `left_out` are sentences for the user.
+    `why` and each line of `left_out` are sentences for the user; of what is left out, `waiting` is tried again.
     """
 
     version: Version | None
     why: str = ""
     left_out: tuple[str, ...] = ()
+    waiting: tuple[str, ...] = ()
 
 
 def commit(
@@ -71,18 +73,19 @@ def commit_by_hand(history: History, subject: str) -> Outcome:
     """Commit what the vault's owner changed in Markdown files and did not commit, as the owner's: with no trailers.
 
     A file of which anything is staged is left out: its owner is choosing what to commit of it. So is what a merge left
-    in conflict, and everything when no name and address are set, for it would not be the owner's.
+    in conflict, and everything when no name and address are set, for it would not be the owner's. Call it with the
+    vault's lock held, and hold that from a turn's first write to its commit: else a turn of another process is taken
+    for an edit.
     """
-    if history.off:
+    if history.off or not _edited(history):
         return Outcome(None)
+    if not identified(history):
+        return Outcome(None, f"Your edits are not yet in git: {NO_IDENTITY}.")
     try:
-        paths = _edited(history)
-        if not paths:
-            return Outcome(None)
-        if not identified(history):
-            return Outcome(None, f"Your edits are not yet in git: {NO_IDENTITY}.")
         with locked(state_folder(history.place().git_dir) / "history.lock", "the vault's history", QUEUE):
-            return _committed(history, Turn(tuple(paths), subject))
+            _catch_up(history, noted(history), {})  # what waits is no edit of theirs
+            ours = set(waiting(history))
+            return _committed(history, Turn(tuple(path for path in _edited(history) if path not in ours), subject))
     except (NotCommittedError, GitError) as error:
         return Outcome(None, f"Your edits are not yet in git: {error.why}.")
     except (BusyError, WriteFailedError) as error:
@@ -139,9 +142,11 @@ def _in_turn(history: History, turn: Turn) -> Outcome:
     except NotCommittedError as wait:
         why = wait.why
     except (GitError, OSError) as error:
-        why = error.why if isinstance(error, GitError) else (error.strerror or str(error)).lower()
+        said = error.why if isinstance(error, GitError) else (error.strerror or str(error)).lower()
+        why = said.splitlines()[-1].removeprefix("fatal: ")
     else:
         if mark is not None:
+            _keep_waiting(history, turn, outcome)
             mark.unlink(missing_ok=True)
         return outcome
     if mark is None:
@@ -152,29 +157,42 @@ def _in_turn(history: History, turn: Turn) -> Outcome:
 def _catch_up(history: History, earlier: list[tuple[Path, Turn]], before: Mapping[str, bytes]) -> None:
     """Commit the turns that wait, without what the turn after them did to files that it found as `before`.
 
-    One that a hook refuses goes on waiting and keeps nobody else from it.
+    One that a hook refuses goes on waiting, behind the others; after some of those the rest is left for another time.
     """
+    refused = 0
     for file, turn in earlier:
+        if refused == REFUSED:
+            return
         try:
-            _committed(history, turn, before)
+            refused += _keep_waiting(history, turn, _committed(history, turn, before))
         except NotCommittedError as wait:
             if wait.every:
                 raise
-        else:
-            file.unlink(missing_ok=True)
+            refused += 1
+            note(history, turn)
+        file.unlink(missing_ok=True)
+
+
+def _keep_waiting(history: History, turn: Turn, outcome: Outcome) -> bool:
+    """Note what git refused of a turn; whether there was any."""
+    if outcome.waiting:
+        note(history, replace(turn, paths=outcome.waiting))
+    return bool(outcome.waiting)
 
 
 def _committed(history: History, turn: Turn, contents: Mapping[str, bytes] | None = None) -> Outcome:
-    """Make the version, of the files on disk but for `contents`. Raises NotCommittedError, or GitError."""
+    """Make the version, of the files on disk but for `contents`. Raises NotCommittedError and GitError."""
     for _ in range(TRIES):
         head = _ready(history)
         with tempfile.TemporaryDirectory(prefix="vault-mind-") as folder:
             made = _made(history, head, turn, contents or {}, Path(folder))
             if made.tip == head.id:
-                return Outcome(None, left_out=made.left_out)
+                return Outcome(None, "", made.left_out, made.waiting)
             if _moved(history, head, made, turn.subject):
                 ask_hook(history, rules_of(history), "post-commit", fine=True)
-                return Outcome(history.version(made.tip or "HEAD"), left_out=made.left_out)
+                if (made.tip or "").startswith("0"):  # now and then, as every `git commit` does
+                    history.run("gc", "--auto", "--quiet")
+                return Outcome(history.known(made.tip or "HEAD"), "", made.left_out, made.waiting)
     raise NotCommittedError("somebody else commits all the time")
 
 
@@ -196,58 +214,52 @@ class _Made:
     tip: str | None
     entries: Changed
     left_out: tuple[str, ...]
+    waiting: tuple[str, ...]
 
 
 def _made(history: History, head: Head, turn: Turn, contents: Mapping[str, bytes], folder: Path) -> _Made:
+    """Make the version, in an index of its own."""
     index = {"GIT_INDEX_FILE": str(folder / "index")}
-    history.ask("read-tree", head.id or "--empty", extra=index)
-    old = {path: entry[0] for path, entry in listed(history, index, turn.paths).items()}
-    paths, left_out = _allowed(history, turn.paths, old)
-    refused = stored_in(history, index, paths)
-    left_out += refused.values()
-    new = {path: entry[0] for path, entry in listed(history, index, paths).items()}
-    given = {path: (new[path][0], history.keep(contents[path], path)) for path in new if path in contents}
-    put(history, index, given)
-    new |= given
-    entries = {path: (old.get(path), new.get(path)) for path in paths if path not in refused}
-    entries = {path: pair for path, pair in entries.items() if pair[0] != pair[1]}
-    if not entries:
-        return _Made(head.id, {}, tuple(left_out))
-    by_hand, narrowed = _apart(history, turn, entries)
+    base = head.id or history.empty_tree()
+    history.ask("read-tree", base, extra=index)
+    refused = stored_in(history, index, turn.paths)
+    left_out = list(refused.values())
+    tree = history.ask("write-tree", extra=index).decode().strip()
+    entries = {**history.differing(base, tree)}
+    # Put aside: what is ignored, and what a later turn did to a file of this one.
+    aside: dict[str, Entry | None] = {}
+    new = [path for path, (old, _) in entries.items() if old is None]
+    for path in sorted(history.ignored(new)) if new else ():
+        left_out.append(f"{told(path)} is saved and not in git: your ignore rules leave it out")
+        aside[path] = None
+    for path, data in contents.items():
+        _, now = entries.get(path, (None, None))
+        if now is not None and path not in aside:
+            aside[path] = (now[0], history.keep(data, path))
+    apart, narrowed = _apart(history, turn, {path: pair for path, pair in entries.items() if path not in aside})
+    aside |= narrowed
     tip = head.id
-    if by_hand:  # what we changed stood in no version: it gets one of its own, so that undoing ours brings it back
-        before = {path: (mode, blob) for path, (mode, blob) in by_hand.items()}
-        now = {path: new.get(path) for path in by_hand}
-        put(history, index, {**{path: pair[0] for path, pair in entries.items()}, **before})
-        tip = drafted(history, index, tip, Turn(tuple(by_hand), f"{turn.by_hand}: {', '.join(by_hand)}"), folder)
-        put(history, index, {**{path: pair[1] for path, pair in entries.items()}, **now})
-    if narrowed:
-        entries = {**entries, **{path: (entries[path][0], entry) for path, entry in narrowed.items()}}
-        put(history, index, narrowed)
-    tree_is_old = all(pair[0] == pair[1] for pair in entries.values())
-    if tree_is_old and not by_hand:
-        return _Made(head.id, {}, tuple(left_out))
-    return _Made(drafted(history, index, tip, turn, folder), entries, tuple(left_out))
+    if apart:  # what we changed stood in no version: it gets one of its own, so that undoing ours brings it back
+        tip = _alone(history, tip, Turn(tuple(apart), f"{turn.by_hand}: {', '.join(apart)}"), apart, folder)
+    if aside:
+        put(history, index, aside)
+        tree = history.ask("write-tree", extra=index).decode().strip()
+        entries = {**history.differing(base, tree)}
+    if entries:
+        tip = drafted(history, index, tree, tip, turn, folder)
+    return _Made(tip, entries, tuple(left_out), tuple(refused))
 
 
-def _allowed(history: History, paths: Sequence[str], old: Mapping[str, object]) -> tuple[list[str], list[str]]:
-    """The paths that may be committed, and why the others may not."""
-    new = [path for path in paths if path not in old and os.path.lexists(history.root / path)]
-    ignored = history.ignored(new) if new else set()
-    unmerged = {path for path, entries in listed(history, {}, paths, "--unmerged").items() if entries}
-    if unmerged:
-        raise NotCommittedError(
-            f"{', '.join(map(told, sorted(unmerged)))} is in conflict; edit it, then git add it", every=False
-        )
-    said = [
-        f"{told(path)} is saved and not in git: your ignore rules leave it out" for path in paths if path in ignored
-    ]
-    return [path for path in paths if path not in ignored], said
+def _alone(history: History, tip: str | None, turn: Turn, entries: Mapping[str, Entry], folder: Path) -> str:
+    """A version that holds nothing new but these entries, on no branch yet."""
+    index = {"GIT_INDEX_FILE": str(folder / "alone")}
+    history.ask("read-tree", tip or "--empty", extra=index)
+    put(history, index, entries)
+    tree = history.ask("write-tree", extra=index).decode().strip()
+    return drafted(history, index, tree, tip, turn, folder)
 
 
-def _apart(
-    history: History, turn: Turn, entries: Mapping[str, tuple[Entry | None, Entry | None]]
-) -> tuple[dict[str, Entry], dict[str, Entry]]:
+def _apart(history: History, turn: Turn, entries: Changed) -> tuple[dict[str, Entry], dict[str, Entry]]:
     """Hand edits and ours in the same file, told apart where the caller said what it found.
 
     Gives the entries that a version of its own must hold before ours (an edit that cannot be told apart, a file that
@@ -255,44 +267,57 @@ def _apart(
     """
     by_hand, narrowed = {}, {}
     for path, found in turn.before.items():
-        if path not in entries:
+        old, new = entries.get(path, (None, None))
+        if (old is None and new is None) or (old is not None and history.is_blob(found, old[1])):
             continue
-        old, new = entries[path]
         blob = history.keep(found, path)
         if old is not None and blob == old[1]:
             continue
         if old is not None and new is not None:
             ours = merged(history.blob(new[1]), history.blob(blob), history.blob(old[1]))
             if ours is not None:
-                blob = history.keep(ours)
-                narrowed[path] = (new[0], blob)
+                narrowed[path] = (new[0], history.keep(ours))
                 continue
         by_hand[path] = ((new or old or ("100644", ""))[0], blob)
     return by_hand, narrowed
 
 
 def _moved(history: History, head: Head, made: _Made, subject: str) -> bool:
-    """Move the branch to what was made and let our entries of the index follow; False when it was moved meanwhile."""
-    place = history.place()
-    with held(history):
-        copy = place.git_dir / "vault-mind-index"
-        extra = {"GIT_INDEX_FILE": str(copy)}
+    """Let our entries of the index follow, and move the branch to what was made; False when it was moved meanwhile.
+
+    In this order: whoever is killed between the two leaves our files staged, and not their deletion.
+    """
+    with held(history) as index:
+        copy, old = index.with_name("vault-mind-index"), index.with_name("vault-mind-index-old")
+        left = (copy, old, copy.with_name(f"{copy.name}.lock"))
+        _sweep(left)  # of one that was killed
         try:
-            if (place.git_dir / "index").exists():
-                shutil.copy(place.git_dir / "index", copy)
-            follow(history, extra, made.entries)
+            if index.exists():
+                # With its time: by that git tells which entries are too young to be trusted without reading the file.
+                shutil.copy2(index, copy)
+                shutil.copy2(index, old)
+            follow(history, {"GIT_INDEX_FILE": str(copy)}, made.entries)
+            if copy.exists():
+                copy.replace(index)
             reason = message(Turn((), f"commit: {subject}")).decode().strip()
             words = ("update-ref", "-m", reason, "HEAD", made.tip or "", head.id or "")  # "": it must not exist
             code, _, err = history.run(*words)
-            if code:
-                if history.head() != head:
-                    return False
-                raise NotCommittedError(f"git cannot move the branch ({err.decode('utf-8', 'replace').strip()})")
-            if copy.exists():
-                copy.replace(place.git_dir / "index")
-            return True
+            if code == 0:
+                return True
+            if old.exists():
+                old.replace(index)
+            else:
+                index.unlink(missing_ok=True)
+            if history.head() != head:
+                return False
+            raise NotCommittedError(f"git cannot move the branch ({err.decode('utf-8', 'replace').strip()})")
         finally:
-            copy.unlink(missing_ok=True)
+            _sweep(left)
+
+
+def _sweep(files: Iterable[Path]) -> None:
+    for file in files:
+        file.unlink(missing_ok=True)
 
 
 def _edited(history: History) -> list[str]:

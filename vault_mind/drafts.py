@@ -16,9 +16,8 @@ ADDRESS = "vault-mind@localhost"
 _NO_SCREEN = {"GPG_TTY": "", "DISPLAY": "", "WAYLAND_DISPLAY": "", "PINENTRY_USER_DATA": ""}
 
 
-def drafted(history: History, index: Mapping[str, str], parent: str | None, turn: Turn, folder: Path) -> str:
+def drafted(history: History, index: Mapping[str, str], tree: str, parent: str | None, turn: Turn, folder: Path) -> str:
     """A version of the tree in an index, hooks asked, on no branch yet."""
-    tree = history.ask("write-tree", extra=index).decode().strip()
     rules = rules_of(history)
     ask_hook(history, rules, "pre-commit", extra=index)
     file = folder / "message"

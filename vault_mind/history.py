@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from hashlib import sha1, sha256
 from pathlib import Path
 from typing import NamedTuple
 
@@ -13,6 +14,7 @@ from vault_mind import git
 from vault_mind.errors import GitError, VersionNotFoundError
 
 OURS = ("Source", "Chat", "Model", "Turn", "Undoes")  # trailers that only our own versions carry
+PAGE = 500  # versions that git is asked for at once
 STALE = 60.0  # seconds; a lock older than this has probably lost its holder
 # Memories share their frontmatter, so that half of two files alike (git's own measure) says little.
 RENAMED = "-M70%"
@@ -31,6 +33,9 @@ _FIELDS = "%x02%H%x00%P%x00%at%x00%an%x00%B%x00%x03"
 # What the user's configuration may not change in what we read.
 _PLAIN = ("-c", "log.showRoot=true", "-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8")
 _PLAIN_DIFF = ("--no-ext-diff", "--no-textconv")
+
+
+Entry = tuple[str, str]  # of a tree or an index: mode and blob
 
 
 class Place(NamedTuple):
@@ -156,10 +161,12 @@ class History:
 
     def head(self) -> Head:
         """The branch and the version that HEAD names."""
-        code, out, _ = self.run("rev-parse", "--verify", "--quiet", "HEAD^{commit}")
-        tip = out.decode().strip() if code == 0 else None
+        code, out, _ = self.run("rev-parse", "HEAD^{commit}", "--symbolic-full-name", "HEAD")
+        if code == 0:
+            tip, _, branch = os.fsdecode(out).strip().partition("\n")
+            return Head(branch if branch != "HEAD" else None, tip)
         code, out, _ = self.run("symbolic-ref", "--quiet", "HEAD")
-        return Head(os.fsdecode(out).strip() if code == 0 else None, tip)
+        return Head(os.fsdecode(out).strip() if code == 0 else None, None)
 
     def underway(self) -> str:
         """What its owner is in the middle of, with what ends it ("a rebase is under way (…)"); empty for nothing."""
@@ -195,7 +202,11 @@ class History:
 
     def version(self, name: str) -> Version:
         """The version that git knows by `name`: an id, its beginning, a tag, HEAD~2. Raises VersionNotFoundError."""
-        return next(self._read("--no-walk", "-m", "--first-parent", self.resolved(name)))
+        return self.known(self.resolved(name))
+
+    def known(self, version: str) -> Version:
+        """The version of this whole id; of a merge, the changes are those to its first parent."""
+        return next(self._read("--no-walk", "-m", "--first-parent", version))
 
     def resolved(self, name: str) -> str:
         """The whole id of the version called `name`. Raises VersionNotFoundError."""
@@ -210,14 +221,21 @@ class History:
         self, path: str | None = None, *, limit: int | None = None, first_parent: bool = False
     ) -> Iterator[Version]:
         """The vault's versions, newest first; of one `path` with its earlier names followed."""
-        if self.off or self.head().id is None:
+        tip = None if self.off else self.head().id
+        if tip is None:
             return
-        words = [f"-{limit}"] if limit is not None else []
-        words += ["-m", "--first-parent"] if first_parent else []
+        words = ["-m", "--first-parent"] if first_parent else []
         if path is not None:
-            yield from self._read(*words, "--follow", "--", self.in_repository(path))
-        else:
-            yield from self._read(*words, *self._pathspec())
+            words += [f"-{limit}"] if limit is not None else []
+            yield from self._read(*words, "--follow", tip, "--", self.in_repository(path))
+            return
+        count, page = 0, PAGE if limit is None else min(limit, PAGE)
+        while limit is None or count < limit:
+            found = list(self._read(*words, f"-{page}", f"--skip={count}", tip, *self._pathspec()))
+            yield from found[: None if limit is None else limit - count]
+            if len(found) < page:
+                return
+            count += page
 
     def _read(self, *words: str) -> Iterator[Version]:
         shown = ("--raw", "--no-abbrev", "-z", RENAMED, f"--format=tformat:{_FIELDS}")
@@ -242,6 +260,19 @@ class History:
             names = [os.fsdecode(next(tokens)) for _ in range(2 if letter in "RC" else 1)]
             found += _changed(letter, [self.in_vault(name) for name in names])
         return tuple(found), None
+
+    def differing(self, old: str, new: str) -> dict[str, tuple[Entry | None, Entry | None]]:
+        """The files of the vault that differ between two trees or versions, by their ids: their entries in each."""
+        out = self.ask("diff-tree", "-r", "-z", "--raw", "--no-abbrev", "--no-renames", old, new, *self._pathspec())
+        tokens = iter(os.fsdecode(out).split("\0"))
+        found: dict[str, tuple[Entry | None, Entry | None]] = {}
+        for facts, name in zip(tokens, tokens, strict=False):
+            modes = facts.removeprefix(":").split()
+            entries = [
+                (mode, blob) if int(mode) else None for mode, blob in ((modes[0], modes[2]), (modes[1], modes[3]))
+            ]
+            found[name[len(self.place().prefix) :]] = (entries[0], entries[1])
+        return found
 
     def changes(self, old: str, new: str) -> tuple[Change, ...]:
         """What differs in the vault between two versions or trees, by their ids."""
@@ -280,9 +311,9 @@ class History:
         """The id of a tree that holds nothing."""
         return self.ask("mktree", given=b"").decode().strip()
 
-    def entries(self, tree: str, paths: Sequence[str]) -> dict[str, tuple[str, str]]:
+    def entries(self, tree: str, paths: Sequence[str]) -> dict[str, Entry]:
         """Mode and blob of each of the vault's `paths` that is in `tree` (a version or a tree)."""
-        found: dict[str, tuple[str, str]] = {}
+        found: dict[str, Entry] = {}
         for start in range(0, len(paths), 1_000):  # a command line is not endless
             names = [self.in_repository(path) for path in paths[start : start + 1_000]]
             for line in self.ask("ls-tree", "-z", "--full-tree", tree, "--", *names).split(b"\0"):
@@ -295,6 +326,11 @@ class History:
     def blob(self, name: str) -> bytes:
         """The bytes of the blob of this id, as they are stored."""
         return self.ask("cat-file", "blob", name)
+
+    def is_blob(self, data: bytes, name: str) -> bool:
+        """Whether the blob of this id holds these bytes, as they are."""
+        made = sha1 if len(name) == 40 else sha256  # the format of git's names, which protect nothing here
+        return made(b"blob %d\0" % len(data) + data, usedforsecurity=False).hexdigest() == name
 
     def keep(self, data: bytes, path: str | None = None) -> str:
         """Store bytes and give the blob's id; with `path`, as that file's would be (line endings, clean filters)."""

@@ -9,31 +9,34 @@ from pathlib import Path
 
 from vault_mind.errors import NotCommittedError
 from vault_mind.errors import _told as told
-from vault_mind.history import STALE, History, merged
+from vault_mind.history import STALE, Entry, History, merged
 
 LOCKED = 10.0  # seconds that a lock of the user's git, or of another of ours, is waited for
 
 _EMPTY = "e69de29bb2d1d6434b8b29ae775ad8c2e48c5391"  # the blob of no bytes, which `git add -N` stages
 _REPOSITORY_WORDS = ("object database", "No space", "nable to write", "insufficient permission", "nable to create")
 
-Entry = tuple[str, str]  # mode and blob
 Changed = Mapping[str, tuple[Entry | None, Entry | None]]  # by path, before and after
 
 
-def listed(history: History, index: Mapping[str, str], paths: Sequence[str], *how: str) -> dict[str, list[Entry]]:
-    """The entries of an index for `paths`; one that is in conflict has several."""
-    found: dict[str, list[Entry]] = {}
+def listed(history: History, index: Mapping[str, str], paths: Sequence[str]) -> dict[str, Entry]:
+    """The entries of an index for those of `paths` that it holds. Raises NotCommittedError when one is in conflict."""
+    found: dict[str, Entry] = {}
+    wanted, torn = set(paths), set()
     for start in range(0, len(paths), 1_000):  # a command line is not endless
         names = [history.in_repository(path) for path in paths[start : start + 1_000]]
-        out = history.ask("ls-files", "--stage", "-z", "--full-name", *how, "--", *names, extra=index)
+        out = history.ask("ls-files", "--stage", "-z", "--full-name", "--", *names, extra=index)
         for line in out.split(b"\0"):
             facts, _, name = os.fsdecode(line).partition("\t")
-            path = history.in_vault(name)
-            if line and path is not None:
-                mode, blob, _ = facts.split()
-                found.setdefault(path, []).append((mode, blob))
-    wanted = set(paths)
-    return {path: entries for path, entries in found.items() if path in wanted}  # a folder of that name names others
+            path = history.in_vault(name) if line else None
+            if path in wanted and path is not None:  # a folder of such a name gives all that is in it
+                mode, blob, stage = facts.split()
+                found[path] = (mode, blob)
+                if stage != "0":
+                    torn.add(told(path))
+    if torn:
+        raise NotCommittedError(f"{', '.join(sorted(torn))} is in conflict; edit it, then git add it", every=False)
+    return found
 
 
 def stored_in(history: History, index: Mapping[str, str], paths: Sequence[str]) -> dict[str, str]:
@@ -67,13 +70,15 @@ def put(history: History, index: Mapping[str, str], entries: Mapping[str, Entry 
 
 
 def follow(history: History, index: Mapping[str, str], entries: Changed) -> None:
-    """Bring our entries of an index from the old version to the new, keeping what its owner staged."""
+    """Bring our entries of an index from the old version to the new, keeping what its owner staged.
+
+    Raises NotCommittedError when one is in conflict.
+    """
     staged = listed(history, index, list(entries))
     changed: dict[str, Entry | None] = {}
     for path, (old, new) in entries.items():
-        there = staged.get(path, [])
-        now = there[0] if len(there) == 1 else None
-        if len(there) > 1 or now == new:
+        now = staged.get(path)
+        if now == new:
             continue
         if now == old or (old is None and now is not None and now[1] == _EMPTY):
             changed[path] = new
@@ -84,14 +89,11 @@ def follow(history: History, index: Mapping[str, str], entries: Changed) -> None
             if both is not None:
                 changed[path] = (now[0], history.keep(both))
     put(history, index, changed)
-    names = [history.in_repository(path) for path, entry in changed.items() if entry]
-    for start in range(0, len(names), 1_000):  # so that `git status` need not read them again
-        history.run("add", "--refresh", "--", *names[start : start + 1_000], extra=index)
 
 
 @contextmanager
-def held(history: History) -> Iterator[None]:
-    """Hold the index as git does, so that no other git changes it meanwhile. Raises NotCommittedError."""
+def held(history: History) -> Iterator[Path]:
+    """Hold the index as git does, so that no other git changes it, and give its path. Raises NotCommittedError."""
     lock = history.place().git_dir / "index.lock"
     ours = f"vault-mind {socket.gethostname()} {os.getpid()}\n".encode()
     until = time.monotonic() + LOCKED
@@ -109,7 +111,7 @@ def held(history: History) -> Iterator[None]:
     try:
         with os.fdopen(handle, "wb") as file, suppress(OSError):
             file.write(ours)
-        yield
+        yield lock.with_name("index")
     finally:
         lock.unlink(missing_ok=True)
 

@@ -1,14 +1,15 @@
 """A turn, taken back: planned first, so that it can be looked at, then done as a version that says the inverse."""
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 
 from vault_mind.commits import Outcome, commit
 from vault_mind.errors import UndoRefusedError, UnreadableError, VaultMindError, VersionNotFoundError
 from vault_mind.files import read_regular, remove, write_whole
-from vault_mind.history import History, Version, merged
+from vault_mind.history import Change, Entry, History, Version, merged
 
 UNDOES = "Undoes"
 
@@ -41,15 +42,27 @@ def plan(history: History, name: str | None = None) -> Plan:
     What was changed elsewhere since stays. Raises UndoRefusedError where later edits, committed or not, touch the same
     lines, and VersionNotFoundError.
     """
-    version = _meant(history, name)
+    if name is not None:
+        version = _named(history, name)
+        if planned := _planned(history, version):
+            return planned
+        raise UndoRefusedError(version.id[:10], "there is nothing of it left to take back")
+    for version in _turns(history):
+        if planned := _planned(history, version):
+            return planned
+    raise VersionNotFoundError("the last turn")
+
+
+def _planned(history: History, version: Version) -> Plan | None:
+    """The plan for one version; None when all that it did is gone already."""
     if len(version.parents) > 1:
         raise UndoRefusedError(version.id[:10], "it joins two lines of versions")
     parent = version.parents[0] if version.parents else history.empty_tree()
     paths = sorted({path for change in version.changes for path in (change.path, change.was) if path})
-    before, after = history.entries(parent, paths), history.entries(version.id, paths)
-    moved = _moved(history, version)
-    steps = [_step(history, version, path, before.get(path), after.get(path), moved.get(path, path)) for path in paths]
-    return Plan(version, tuple(step for step in steps if step.now != step.then))
+    found = _Found(history, version, history.entries(parent, paths), history.entries(version.id, paths))
+    steps = [step for change in version.changes for step in found.steps(change)]
+    left = tuple(step for step in steps if step.now != step.then)
+    return Plan(version, left) if left else None
 
 
 def undo(history: History, planned: Plan, subject: str, trailers: Mapping[str, str]) -> Outcome:
@@ -73,15 +86,7 @@ def undo(history: History, planned: Plan, subject: str, trailers: Mapping[str, s
     return commit(history, paths, subject, {**trailers, UNDOES: planned.version.id}, before=before)
 
 
-def _meant(history: History, name: str | None) -> Version:
-    if name is None:
-        undone: set[str] = set()
-        for version in history.versions(first_parent=True):
-            if version.id not in undone and (taken := version.trailers.get(UNDOES)):
-                undone.add(taken)
-            elif version.id not in undone and version.ours and version.changes:
-                return version
-        raise VersionNotFoundError("the last turn")
+def _named(history: History, name: str) -> Version:
     with suppress(VersionNotFoundError):
         return history.version(name)
     for version in history.versions():
@@ -90,65 +95,90 @@ def _meant(history: History, name: str | None) -> Version:
     raise VersionNotFoundError(name)
 
 
-def _moved(history: History, version: Version) -> dict[str, str]:
-    """Where files of that version are today, of those that were renamed since."""
-    if history.head().id in (None, version.id):
-        return {}
-    return {change.was: change.path for change in history.changes(version.id, "HEAD") if change.status == "renamed"}
+def _turns(history: History) -> Iterator[Version]:
+    """The turns that are not taken back, newest first: so that undo after undo walks back."""
+    undone: set[str] = set()
+    for version in history.versions(first_parent=True):
+        if version.id in undone:
+            continue
+        if taken := version.trailers.get(UNDOES):
+            undone.add(taken)
+        elif version.ours:
+            yield version
 
 
-def _step(
-    history: History,
-    version: Version,
-    path: str,
-    before: tuple[str, str] | None,
-    after: tuple[str, str] | None,
-    today: str,
-) -> Step:
-    """What becomes of one file."""
-    for mode, _ in filter(None, (before, after)):
-        if not mode.startswith("100"):
-            raise UndoRefusedError(path, "it is no plain file")
-    now = _read(history, today)
-    if after is None and before is not None:  # it was deleted
-        back = history.smudged(path, before[1], endings=False)  # vault-mind writes LF, wherever it runs
-        if now is None or now == back:
-            return Step(path, now, back)
-        raise UndoRefusedError(path, "a new file has its name")
-    if after is None:
-        return Step(path, now, now)
-    if now is None:
-        if before is None:
-            return Step(path, None, None)  # what it added is gone already
-        raise UndoRefusedError(path, "it is gone; bring it back or take back its deletion first")
-    if before is None:
-        if after[1] in (history.keep(now, today), history.keep(now)):
-            return Step(today, now, None)
-        raise UndoRefusedError(
-            today, f"it was edited later{_by(history, today, version)}; delete it by hand if you mean it"
-        )
-    return Step(today, now, _without(history, version, today, now, before[1], after[1]))
+@dataclass(frozen=True)
+class _Found:
+    """What a version found and left, by path, beside what is there today."""
 
+    history: History
+    version: Version
+    before: Mapping[str, Entry]
+    after: Mapping[str, Entry]
 
-def _without(history: History, version: Version, path: str, now: bytes, before: str, after: str) -> bytes:
-    """The file without what the version did to it."""
-    stored, old, new = history.blob(history.keep(now, path)), history.blob(before), history.blob(after)
-    if stored == new:
-        wanted = old
-    else:
-        both = merged(stored, new, old)
-        if both is None:
-            raise UndoRefusedError(path, f"the same lines were edited later{_by(history, path, version)}")
-        wanted = both
-    return wanted if stored == now else history.smudged(path, history.keep(wanted))
+    @cached_property
+    def moved(self) -> Mapping[str, str]:
+        """Where files of that version are today, of those that were renamed since."""
+        if self.history.head().id == self.version.id:
+            return {}
+        changes = self.history.changes(self.version.id, "HEAD")
+        return {change.was: change.path for change in changes if change.status == "renamed"}
 
+    def steps(self, change: Change) -> list[Step]:
+        """What becomes of one change's files. Raises UndoRefusedError."""
+        old, new = self.before.get(change.was or change.path), self.after.get(change.path)
+        if any(entry and not entry[0].startswith("100") for entry in (old, new)):
+            raise UndoRefusedError(change.path, "it is no plain file")
+        today = self.moved.get(change.path, change.path)
+        now = _read(self.history, today)
+        if new is None:
+            return [self._brought_back(change.path, now, old)]
+        if now is None:
+            return self._missing(change, old)
+        if old is None:
+            return [self._taken_away(today, now, new)]
+        then = self._without(today, now, old, new)
+        if not change.was or change.was == today:
+            return [Step(today, now, then)]
+        if _read(self.history, change.was) is not None:
+            raise UndoRefusedError(change.was, "a new file has its name")
+        return [Step(change.was, None, then), Step(today, now, None)]
 
-def _by(history: History, path: str, version: Version) -> str:
-    """Which later version touched it, as far as a reader needs it."""
-    for later in history.versions(path, limit=1):
-        if later.id != version.id:
-            return f" ({later.id[:10]}: {later.subject})"
-    return " by hand"
+    def _brought_back(self, path: str, now: bytes | None, old: Entry | None) -> Step:
+        """A file that the version deleted."""
+        # vault-mind writes LF wherever it runs, so that this is what was there.
+        back = self.history.smudged(path, old[1], endings=False) if old else None
+        if now is not None and now != back:
+            raise UndoRefusedError(path, "a new file has its name")
+        return Step(path, now, back)
+
+    def _missing(self, change: Change, old: Entry | None) -> list[Step]:
+        """A file that the version wrote and that is gone: made by it, or renamed by it, it is taken back already."""
+        if old is not None and not change.was:
+            raise UndoRefusedError(change.path, "it is gone; bring it back first, by undoing what deleted it")
+        return []
+
+    def _taken_away(self, path: str, now: bytes, new: Entry) -> Step:
+        """A file that the version made."""
+        if new[1] not in (self.history.keep(now, path), self.history.keep(now)):
+            raise UndoRefusedError(path, f"it was edited later{self._by(path)}; delete it by hand if you mean it")
+        return Step(path, now, None)
+
+    def _without(self, path: str, now: bytes, old: Entry, new: Entry) -> bytes:
+        """The file without what the version did to it."""
+        stored, then = self.history.blob(self.history.keep(now, path)), self.history.blob(old[1])
+        written = self.history.blob(new[1])
+        wanted = then if stored == written else merged(stored, written, then)
+        if wanted is None:
+            raise UndoRefusedError(path, f"the same lines were edited later{self._by(path)}")
+        return wanted if stored == now else self.history.smudged(path, self.history.keep(wanted))
+
+    def _by(self, path: str) -> str:
+        """Which later version touched it, as far as a reader needs it."""
+        for later in self.history.versions(path, limit=1):
+            if later.id != self.version.id:
+                return f" ({later.id[:10]}: {later.subject})"
+        return " by hand"
 
 
 def _read(history: History, path: str) -> bytes | None:
