@@ -22,13 +22,14 @@ NOTE = "memories/the-user-s-name-is-jonna-said-yonna-only-the-tax-office.md"
 
 # Every option of the README's table, in a call that must end with the exit code beside it.
 CALLS = [
-    (0, "init other --sample"),
+    (0, "init other --sample --no-git"),
     (0, "chat --offline -m hello --model some-model"),
     (0, "remember The kettle whistles. --kind fact --tag kitchen --json"),
     (0, "remember -"),
     (0, "search coffee -k 5 --all --json"),
     (0, "search coffee --paths --plain --pinned-first"),
     (0, "search coffee --explain"),
+    (0, "search coffee --as-of today"),
     (0, "grep coffee -i -w -l"),
     (0, "grep coffee -F --json"),
     (0, "grep -S -c -e coffee -e Biscuit"),
@@ -36,10 +37,14 @@ CALLS = [
     (0, "grep -v coffee -C 1 -B 2 -A 0"),
     (0, "list --before 2027 --paths"),
     (0, "list --kind fact --tag family --source import:contacts --since 2026-01-01 --json"),
-    (0, "list --paths"),
-    (0, "show jonna --json"),
+    (0, "list --paths --as-of 2026-12"),
+    (0, "show jonna --json --as-of today"),
     (0, "edit jonna"),
     (0, "forget kettle --yes"),
+    (0, "undo --yes"),
+    (0, "log jonna -n 5 --json"),
+    (1, "diff --path jonna"),
+    (0, "why jonna --json"),
     (0, "stats --json"),
     (0, "doctor --all"),
     (0, "doctor --json"),
@@ -94,7 +99,7 @@ def test_the_session_at_the_top_prints_what_the_readme_says(home: Path) -> None:
 
 @pytest.mark.parametrize(("exit_code", "call"), CALLS, ids=[call for _, call in CALLS])
 def test_a_call_of_the_readme_works(exit_code: int, call: str, sample: Path, run: Run) -> None:
-    if "kettle --yes" in call:
+    if "kettle --yes" in call or call.startswith("undo"):
         run("remember", "The kettle whistles.", env={"VAULT_MIND_VAULT": str(sample)})
 
     ended = run(*call.split(), input="A line.\n", env={"VAULT_MIND_VAULT": str(sample), "EDITOR": "true"})
@@ -200,6 +205,16 @@ def test_continuous_integration_does_what_the_readme_tells_a_newcomer() -> None:
 
     assert len(setting_up) == 2
     assert all(line in script for line in setting_up)
+
+
+def test_the_history_of_the_readme_is_told_and_taken_back(sample: Path) -> None:
+    shell("vault-mind remember The user takes oat milk in their coffee.", sample)
+    block = next(block for block in fenced("sh") if "vault-mind undo" in block)
+
+    told = shell(block.replace(' --as-of "last month"', ' --as-of "today"'), sample)
+
+    assert "The user takes oat milk in their coffee." in told
+    assert not list(sample.glob("memories/*oat-milk-in*"))
 
 
 def test_the_python_example_runs_as_it_stands(sample: Path) -> None:

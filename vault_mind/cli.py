@@ -84,7 +84,7 @@ def init(
     ] = False,
     no_git: Annotated[bool, typer.Option("--no-git", help="Keep no history.")] = False,
 ) -> None:
-    """Make a vault of a folder, and a git repository unless it is in one; what is in it stays as it is."""
+    """Make a vault of a folder, with a history by git; what is in it stays."""
     chosen = folder or vault or ctx.obj or Path(os.environ.get("VAULT_MIND_VAULT") or "~/vault-mind")
     target = chosen.expanduser()
     new = [] if os.path.lexists(target / VAULT_FILE) else [VAULT_FILE]

@@ -53,13 +53,15 @@ class Record:
 
         Sentences for the user: what was done, or why it could not be.
         """
+        from vault_mind.undo import BEGUN  # late, as above
+
         try:
             new = self.history.start()
         except GitError as error:
             return (f"without a history: {error.why}",)
         top = self.history.place().top
         told = ("its history is kept by git",) if new else (f"its history is that of {top}",)
-        return told + self.write(made, ["Begin a vault"], {"Source": "user"})
+        return told + self.write(made, ["Begin a vault"], {"Source": BEGUN})
 
     def begin(self) -> tuple[str, ...]:
         """Before a turn writes: with `all`, commit what the owner edited. Sentences for the user."""

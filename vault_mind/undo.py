@@ -12,6 +12,7 @@ from vault_mind.files import read_regular, remove, write_whole
 from vault_mind.history import Change, Entry, History, Version, merged
 
 UNDOES = "Undoes"
+BEGUN = "init"  # the source of the version in which a vault began, which is nobody's last turn
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ def _turns(history: History) -> Iterator[Version]:
             continue
         if taken := version.trailers.get(UNDOES):
             undone.add(taken)
-        elif version.ours:
+        elif version.ours and version.trailers.get("Source") != BEGUN:
             yield version
 
 
