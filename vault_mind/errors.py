@@ -103,6 +103,15 @@ class GitError(VaultMindError):
         super().__init__(f"git {question}: {why}")
 
 
+class PurgeRefusedError(VaultMindError):
+    """History was not rewritten, and nothing else was changed; `advice` says what to do first."""
+
+    def __init__(self, why: str, advice: str) -> None:
+        self.why = why
+        self.advice = advice
+        super().__init__(f"nothing was purged: {why}. {advice}")
+
+
 class UnwritableTextError(VaultMindError):
     """A text that cannot be a memory."""
 
