@@ -1,13 +1,13 @@
 """A memory or a phrase is taken out of a real history, and nothing else is."""
 
 import json
-import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 import pytest
@@ -140,6 +140,34 @@ def lived_in(r: Repository, turns: int = 40) -> None:
     r.git("worktree", "add", "--quiet", "--detach", str(r.top.parent / "elsewhere"), "HEAD~1")
 
 
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path, int, str], Repository]:
+    """Such a history, made once for each length and copied wherever a test wants it."""
+    known: dict[tuple[int, str], Repository] = {}
+
+    def copied(top: Path, turns: int, inner: str) -> Repository:
+        if (turns, inner) not in known:
+            known[turns, inner] = Repository(tmp_path_factory.mktemp("made") / "notes", inner)
+            if inner:
+                (known[turns, inner].top / "README").write_text("not of the vault\n")
+            lived_in(known[turns, inner], turns)
+        first = known[turns, inner]
+        shutil.copytree(first.top.parent, top.parent, symlinks=True, dirs_exist_ok=True)
+        for pointer in (top / ".git/worktrees/elsewhere/gitdir", top.parent / "elsewhere/.git"):
+            pointer.write_text(pointer.read_text().replace(str(first.top.parent), str(top.parent)))
+        copy = Repository.__new__(Repository)
+        copy.top, copy.vault, copy.moment = top, top / inner, first.moment
+        return copy
+
+    return copied
+
+
+@pytest.fixture
+def lived(made: Callable[[Path, int, str], Repository], tmp_path: Path) -> Repository:
+    """A repository in which time has passed; the vault is all of it, and another worktree is beside it."""
+    return made(tmp_path / "notes", 6, "")
+
+
 def story(r: Repository) -> list[str]:
     """What of every commit has to stay: who, when, in which zone and encoding, how many parents."""
     form = "--format=%an|%ae|%ad|%cn|%ce|%cd|%e|%P"
@@ -164,11 +192,10 @@ def touched(path: str) -> bool:
 
 
 @pytest.mark.parametrize("inner", ["", "my notes/väult"])
-def test_a_memory_is_gone_from_everything_and_everything_else_is_as_it_was(tmp_path: Path, inner: str) -> None:
-    r = Repository(tmp_path / "notes", inner)
-    if inner:
-        (r.top / "README").write_text("not of the vault\n")
-    lived_in(r)
+def test_a_memory_is_gone_from_everything_and_everything_else_is_as_it_was(
+    made: Callable[[Path, int, str], Repository], tmp_path: Path, inner: str
+) -> None:
+    r = made(tmp_path / "notes", 40, inner)
     before = (story(r), files(r, touched), messages(r), r.git("stash", "list").count("\n"), r.git("reflog").count("\n"))
 
     told = plan(r.vault, paths=[PATH])
@@ -189,13 +216,12 @@ def test_a_memory_is_gone_from_everything_and_everything_else_is_as_it_was(tmp_p
     assert r.git("status", "--porcelain") == ""
 
 
-def test_the_plan_says_what_will_be_rewritten_and_changes_nothing(repository: Repository) -> None:
-    lived_in(repository, 6)
-    before = (repository.refs(), repository.git("status", "--porcelain"), sorted(repository.top.rglob("*")))
+def test_the_plan_says_what_will_be_rewritten_and_changes_nothing(lived: Repository) -> None:
+    before = (lived.refs(), lived.git("status", "--porcelain"), sorted(lived.top.rglob("*")))
 
-    told = plan(repository.vault, paths=[PATH])
+    told = plan(lived.vault, paths=[PATH])
 
-    assert (repository.refs(), repository.git("status", "--porcelain"), sorted(repository.top.rglob("*"))) == before
+    assert (lived.refs(), lived.git("status", "--porcelain"), sorted(lived.top.rglob("*"))) == before
     history = {change.path: change.what for change in told.history}
     assert history[PATH] == history[OLD_PATH] == "deleted"
     assert history["side.md"] == history["memories/links.md"] == "text taken out"
@@ -211,13 +237,12 @@ def test_the_plan_says_what_will_be_rewritten_and_changes_nothing(repository: Re
     assert len(told.messages) == 3  # of a commit, a tag and a stash
 
 
-def test_what_nothing_leads_to_stays_unless_it_holds_the_text(repository: Repository) -> None:
-    lived_in(repository, 3)
-    lost = repository.git("hash-object", "--stdin", given=b"lost, and harmless\n")
+def test_what_nothing_leads_to_stays_unless_it_holds_the_text(lived: Repository) -> None:
+    lost = lived.git("hash-object", "--stdin", given=b"lost, and harmless\n")
 
-    carry_out(plan(repository.vault, paths=[PATH]))
+    carry_out(plan(lived.vault, paths=[PATH]))
 
-    assert repository.git("cat-file", "-p", lost) == "lost, and harmless"
+    assert lived.git("cat-file", "-p", lost) == "lost, and harmless"
 
 
 def test_commits_before_the_first_that_held_it_keep_their_ids(repository: Repository) -> None:
@@ -233,75 +258,68 @@ def test_commits_before_the_first_that_held_it_keep_their_ids(repository: Reposi
     assert outcome.commits == 1
 
 
-def test_a_note_tells_the_same_of_the_same_commit(repository: Repository) -> None:
-    lived_in(repository, 12)
+def test_a_note_tells_the_same_of_the_same_commit(lived: Repository) -> None:
     told = {
         "Merge the side": "Said by the doctor: (purged).",
     }
-    harmless = repository.git("log", "-1", "--format=%s", "--grep=turn 3$")
+    harmless = lived.git("log", "-1", "--format=%s", "--grep=turn 3$")
 
-    carry_out(plan(repository.vault, paths=[PATH]))
+    carry_out(plan(lived.vault, paths=[PATH]))
 
     notes = dict(
-        line.split("|", 1) for line in repository.git("log", "--format=%s|%N", "--notes").split("\n") if "|" in line
+        line.split("|", 1) for line in lived.git("log", "--format=%s|%N", "--notes").split("\n") if "|" in line
     )
     assert notes["Merge the side"] == told["Merge the side"]
     assert "A harmless note" in notes.values()
     assert harmless
 
 
-def test_stashes_that_do_not_hold_it_can_be_taken_out_as_before(repository: Repository) -> None:
-    lived_in(repository, 3)
+def test_stashes_that_do_not_hold_it_can_be_taken_out_as_before(lived: Repository) -> None:
 
-    carry_out(plan(repository.vault, paths=[PATH]))
+    carry_out(plan(lived.vault, paths=[PATH]))
 
-    repository.git("stash", "pop", "--quiet", "stash@{1}")
-    assert (repository.vault / "memories/m1.md").read_text() == "stashed first, harmless\n"
-    repository.git("checkout", "--quiet", "--", ".")
-    repository.git("stash", "pop", "--quiet")
-    assert (repository.vault / "memories/m2.md").read_text() == "stashed: (purged).\n"
+    lived.git("stash", "pop", "--quiet", "stash@{1}")
+    assert (lived.vault / "memories/m1.md").read_text() == "stashed first, harmless\n"
+    lived.git("checkout", "--quiet", "--", ".")
+    lived.git("stash", "pop", "--quiet")
+    assert (lived.vault / "memories/m2.md").read_text() == "stashed: (purged).\n"
 
 
-def test_the_file_in_another_worktree_goes_too(repository: Repository, tmp_path: Path) -> None:
-    lived_in(repository, 3)
+def test_the_file_in_another_worktree_goes_too(lived: Repository, tmp_path: Path) -> None:
     elsewhere = tmp_path / "elsewhere"
     assert (elsewhere / PATH).exists()
 
-    carry_out(plan(repository.vault, paths=[PATH]))
+    carry_out(plan(lived.vault, paths=[PATH]))
 
     assert not (elsewhere / PATH).exists()
     assert "(purged)" in (elsewhere / "side.md").read_text()
-    assert repository.git("status", "--porcelain", cwd=elsewhere) == ""
-    assert repository.git("log", "-1", "--format=%s", cwd=elsewhere) == repository.git(
-        "log", "-1", "--format=%s", "HEAD~1"
-    )
+    assert lived.git("status", "--porcelain", cwd=elsewhere) == ""
+    assert lived.git("log", "-1", "--format=%s", cwd=elsewhere) == lived.git("log", "-1", "--format=%s", "HEAD~1")
 
 
-def test_a_purge_from_another_worktree_finds_all_the_same(repository: Repository, tmp_path: Path) -> None:
-    lived_in(repository, 3)
+def test_a_purge_from_another_worktree_finds_all_the_same(lived: Repository, tmp_path: Path) -> None:
 
     outcome = carry_out(plan(tmp_path / "elsewhere", paths=[PATH]))
 
     assert outcome.found.places == ()
-    assert not (repository.vault / PATH).exists()
-    assert repository.git("status", "--porcelain") == ""
-    assert repository.fsck() == ""
+    assert not (lived.vault / PATH).exists()
+    assert lived.git("status", "--porcelain") == ""
+    assert lived.fsck() == ""
 
 
-def test_a_half_staged_file_and_what_lies_about_stay_as_they_are(repository: Repository) -> None:
-    lived_in(repository, 3)
-    repository.write("memories/m0.md", "staged\n")
-    repository.git("add", "memories/m0.md")
-    repository.write("memories/m0.md", "staged\nand not staged\n")
-    repository.write("scratch.txt", "lying about\n")
-    before = repository.git("diff"), repository.git("diff", "--cached"), repository.git("status", "--porcelain")
+def test_a_half_staged_file_and_what_lies_about_stay_as_they_are(lived: Repository) -> None:
+    lived.write("memories/m0.md", "staged\n")
+    lived.git("add", "memories/m0.md")
+    lived.write("memories/m0.md", "staged\nand not staged\n")
+    lived.write("scratch.txt", "lying about\n")
+    before = lived.git("diff"), lived.git("diff", "--cached"), lived.git("status", "--porcelain")
 
-    carry_out(plan(repository.vault, paths=[PATH]))
+    carry_out(plan(lived.vault, paths=[PATH]))
 
     assert (
-        repository.git("diff"),
-        repository.git("diff", "--cached"),
-        repository.git("status", "--porcelain"),
+        lived.git("diff"),
+        lived.git("diff", "--cached"),
+        lived.git("status", "--porcelain"),
     ) == before
 
 
@@ -406,20 +424,18 @@ def test_what_went_on_under_another_name_is_no_earlier_version_of_the_file(repos
     assert "thunderstorms" not in r.git("log", "-p", "--all")
 
 
-def test_what_was_forgotten_before_is_purged_by_its_old_path(repository: Repository) -> None:
-    lived_in(repository, 3)
-    (repository.vault / PATH).unlink()
-    repository.commit("Forget it")
+def test_what_was_forgotten_before_is_purged_by_its_old_path(lived: Repository) -> None:
+    (lived.vault / PATH).unlink()
+    lived.commit("Forget it")
 
-    outcome = carry_out(plan(repository.vault, paths=[PATH]))
+    outcome = carry_out(plan(lived.vault, paths=[PATH]))
 
     assert outcome.found.places == ()
-    assert prove(repository.vault, NEEDLES).places == ()
+    assert prove(lived.vault, NEEDLES).places == ()
 
 
-def test_leftovers_of_git_are_looked_through(repository: Repository) -> None:
-    r = repository
-    lived_in(r, 5)
+def test_leftovers_of_git_are_looked_through(lived: Repository) -> None:
+    r = lived
     r.git("update-ref", "ORIG_HEAD", "HEAD")
     r.git("update-ref", "refs/original/refs/heads/main", "HEAD~1")
     r.git("replace", "HEAD~2", "HEAD~3")
@@ -447,9 +463,8 @@ def test_leftovers_of_git_are_looked_through(repository: Repository) -> None:
     assert r.git("replace", "--list") == r.git("rev-parse", "HEAD~2", GIT_NO_REPLACE_OBJECTS="1")
 
 
-def test_objects_in_a_pack_of_what_nothing_leads_to_go_too(repository: Repository) -> None:
-    r = repository
-    lived_in(r, 3)
+def test_objects_in_a_pack_of_what_nothing_leads_to_go_too(lived: Repository) -> None:
+    r = lived
     r.git("gc", "--quiet", "--cruft", "--prune=never")
 
     outcome = carry_out(plan(r.vault, paths=[PATH]))
@@ -497,38 +512,35 @@ def test_what_is_signed_and_older_stays_signed(repository: Repository) -> None:
     assert repository.git("rev-parse", "v3^{commit}") == repository.git("rev-parse", "HEAD~1")
 
 
-def test_a_changed_file_is_refused_and_nothing_is_changed(repository: Repository) -> None:
-    lived_in(repository, 3)
-    repository.write("side.md", f"changed by hand: {SECRET}\n")
-    before = repository.refs()
+def test_a_changed_file_is_refused_and_nothing_is_changed(lived: Repository) -> None:
+    lived.write("side.md", f"changed by hand: {SECRET}\n")
+    before = lived.refs()
 
-    told = plan(repository.vault, paths=[PATH])
+    told = plan(lived.vault, paths=[PATH])
     with pytest.raises(PurgeRefusedError, match=r"changed and not committed: side\.md\. Commit or discard"):
         carry_out(told)
 
     assert [refusal.forced for refusal in told.refusals] == [True]
-    assert repository.refs() == before
-    assert not unfinished(repository.vault)
+    assert lived.refs() == before
+    assert not unfinished(lived.vault)
 
 
-def test_with_force_a_changed_file_keeps_its_changes_without_the_text(repository: Repository) -> None:
-    lived_in(repository, 3)
-    repository.write("side.md", f"changed by hand: {SECRET}\n")
+def test_with_force_a_changed_file_keeps_its_changes_without_the_text(lived: Repository) -> None:
+    lived.write("side.md", f"changed by hand: {SECRET}\n")
 
-    outcome = carry_out(plan(repository.vault, paths=[PATH]), force=True)
+    outcome = carry_out(plan(lived.vault, paths=[PATH]), force=True)
 
     assert outcome.found.places == ()
-    assert (repository.vault / "side.md").read_text() == "changed by hand: (purged).\n"
-    assert repository.git("status", "--porcelain") == "M side.md"
+    assert (lived.vault / "side.md").read_text() == "changed by hand: (purged).\n"
+    assert lived.git("status", "--porcelain") == "M side.md"
 
 
-def test_a_change_to_another_file_is_no_reason_to_refuse(repository: Repository) -> None:
-    lived_in(repository, 3)
-    repository.write("run.sh", "changed\n")
+def test_a_change_to_another_file_is_no_reason_to_refuse(lived: Repository) -> None:
+    lived.write("run.sh", "changed\n")
 
-    carry_out(plan(repository.vault, paths=[PATH]))
+    carry_out(plan(lived.vault, paths=[PATH]))
 
-    assert repository.git("status", "--porcelain") == "M run.sh"
+    assert lived.git("status", "--porcelain") == "M run.sh"
 
 
 @pytest.mark.parametrize("what", ["rebase", "merge", "cherry-pick", "bisect"])
@@ -570,10 +582,9 @@ def test_GI_01_a_lock_of_another_git_is_named_and_left(repository: Repository) -
 
 
 def test_what_was_pushed_is_refused_and_with_force_says_what_the_remote_needs(
-    repository: Repository, tmp_path: Path
+    lived: Repository, tmp_path: Path
 ) -> None:
-    r = repository
-    lived_in(r, 3)
+    r = lived
     r.git("init", "--quiet", "--bare", str(tmp_path / "hub.git"))
     r.git("remote", "add", "hub", str(tmp_path / "hub.git"))
     r.git("push", "--quiet", "--set-upstream", "hub", "main", "side")
@@ -608,26 +619,23 @@ def test_a_remote_that_never_had_it_is_no_reason_to_refuse(repository: Repositor
     assert r.git("rev-parse", "hub/main") == r.git("rev-parse", "main~1")
 
 
-def test_a_shallow_clone_is_refused(repository: Repository, tmp_path: Path) -> None:
-    lived_in(repository, 3)
-    repository.git("clone", "--quiet", "--depth=2", f"file://{repository.top}", str(tmp_path / "shallow"))
+def test_a_shallow_clone_is_refused(lived: Repository, tmp_path: Path) -> None:
+    lived.git("clone", "--quiet", "--depth=2", f"file://{lived.top}", str(tmp_path / "shallow"))
 
     with pytest.raises(PurgeRefusedError, match="shallow clone"):
         carry_out(plan(tmp_path / "shallow", paths=[PATH]), force=True)
 
 
-def test_a_repository_that_borrows_objects_is_refused(repository: Repository, tmp_path: Path) -> None:
-    lived_in(repository, 3)
-    repository.git("clone", "--quiet", "--shared", str(repository.top), str(tmp_path / "shared"))
+def test_a_repository_that_borrows_objects_is_refused(lived: Repository, tmp_path: Path) -> None:
+    lived.git("clone", "--quiet", "--shared", str(lived.top), str(tmp_path / "shared"))
 
     with pytest.raises(PurgeRefusedError, match="borrows objects"):
         carry_out(plan(tmp_path / "shared", paths=[PATH]), force=True)
 
 
-def test_a_submodule_is_refused_and_one_in_the_vault_stays(repository: Repository, tmp_path: Path) -> None:
-    lived_in(repository, 3)
+def test_a_submodule_is_refused_and_one_in_the_vault_stays(lived: Repository, tmp_path: Path) -> None:
     around = Repository(tmp_path / "around")
-    around.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(repository.top), "notes")
+    around.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", str(lived.top), "notes")
     around.write(PATH, memory(SECRET))
     around.commit("With the notes")
     entry = around.git("ls-tree", "HEAD", "notes")
@@ -639,17 +647,16 @@ def test_a_submodule_is_refused_and_one_in_the_vault_stays(repository: Repositor
     assert around.git("ls-tree", "HEAD", "notes") == entry
 
 
-def test_a_backup_is_made_only_when_asked_and_outside_the_vault(repository: Repository, tmp_path: Path) -> None:
-    lived_in(repository, 3)
-    old = repository.git("rev-parse", "main")
+def test_a_backup_is_made_only_when_asked_and_outside_the_vault(lived: Repository, tmp_path: Path) -> None:
+    old = lived.git("rev-parse", "main")
 
     with pytest.raises(PurgeRefusedError, match="outside"):
-        carry_out(plan(repository.vault, paths=[PATH]), backup=repository.top / "backup.bundle")
-    carry_out(plan(repository.vault, paths=[PATH]), backup=tmp_path / "backup.bundle")
+        carry_out(plan(lived.vault, paths=[PATH]), backup=lived.top / "backup.bundle")
+    carry_out(plan(lived.vault, paths=[PATH]), backup=tmp_path / "backup.bundle")
 
-    repository.git("clone", "--quiet", str(tmp_path / "backup.bundle"), str(tmp_path / "restored"))
-    assert repository.git("rev-parse", "HEAD", cwd=tmp_path / "restored") == old
-    assert list(repository.top.rglob("*.bundle")) == []
+    lived.git("clone", "--quiet", str(tmp_path / "backup.bundle"), str(tmp_path / "restored"))
+    assert lived.git("rev-parse", "HEAD", cwd=tmp_path / "restored") == old
+    assert list(lived.top.rglob("*.bundle")) == []
 
 
 def ours(root: Path) -> None:
@@ -705,11 +712,10 @@ def test_what_is_not_ours_is_named_and_left(repository: Repository) -> None:
     assert (repository.vault / ".trash/old.md").exists()
 
 
-def test_a_proof_finds_every_form_in_every_place(repository: Repository) -> None:
-    lived_in(repository, 3)
-    ours(repository.vault)
+def test_a_proof_finds_every_form_in_every_place(lived: Repository) -> None:
+    ours(lived.vault)
 
-    found = prove(repository.vault, [SECRET, "no such text at all"])
+    found = prove(lived.vault, [SECRET, "no such text at all"])
 
     assert found.counted()["no such text at all"] == 0
     assert found.count == found.counted()[SECRET.rstrip(".")] > 8
@@ -719,38 +725,45 @@ def test_a_proof_finds_every_form_in_every_place(repository: Repository) -> None
     assert found.files > 20
 
 
-def again(folder: str, path: str) -> str:
-    return (
-        "from pathlib import Path; from vault_mind.purge import carry_out, plan\n"
-        f"told = plan(Path({folder!r}), paths=[{path!r}]); print('planned', flush=True); carry_out(told)"
-    )
+def again(folder: Path, last: int) -> bool:
+    """Plan and purge in a process that is killed, as by kill -9, before the `last`-th thing that it does to the disk.
+
+    Whether it was; else it ended by itself.
+    """
+    program = f"""
+import os, signal, sys
+from pathlib import Path
+from vault_mind.purge import carry_out, plan
+told = plan(Path({str(folder)!r}), paths=[{PATH!r}])
+left = {last}
+def watch(event, arguments):
+    global left
+    written = event == "open" and isinstance(arguments[2], int) and arguments[2] & (os.O_WRONLY | os.O_RDWR)
+    if written or event in ("subprocess.Popen", "os.remove", "os.rename", "os.rmdir", "os.chmod"):
+        left -= 1
+        if not left:
+            os.kill(os.getpid(), signal.SIGKILL)
+sys.addaudithook(watch)
+carry_out(told)
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True)
+    assert ended.returncode in (0, -signal.SIGKILL), ended.stderr
+    return ended.returncode != 0
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_killed_at_any_moment_it_leaves_the_old_history_or_the_new_and_goes_on_when_run_again(
-    repository: Repository, seed: int
-) -> None:
-    r = repository
-    lived_in(r, 8)
-    ours(r.vault)
+def looked_at_after_each_kill(r: Repository, moments: Iterable[int]) -> int:
+    """Kill a purge at each of `moments` of it; how many states of the refs were met."""
     old, kept = r.refs(), (story(r), files(r, touched))
-    chance = random.Random(seed)
     new: dict[str, str] = {}
-    for _ in range(6):
-        with subprocess.Popen([sys.executable, "-c", again(str(r.vault), PATH)], stdout=subprocess.PIPE) as process:
-            assert process.stdout
-            process.stdout.readline()
-            time.sleep(chance.random() * 0.6)
-            process.send_signal(signal.SIGKILL)
-        for lock in r.top.rglob("*.lock"):  # git's own, of a git that died with it
-            lock.unlink()
+    for moment in moments:
+        if not again(r.vault, moment):
+            break
         refs = r.refs()
         moved = {name: refs[name] for name in refs if refs[name] != old[name]}
         new = new or moved
         assert moved in ({}, new)
         assert r.fsck() == ""
-        assert story(r) == kept[0]
-        assert files(r, touched) == kept[1]
+        assert (story(r), files(r, touched)) == kept
 
     outcome = carry_out(plan(r.vault, paths=[PATH]))
 
@@ -760,11 +773,50 @@ def test_killed_at_any_moment_it_leaves_the_old_history_or_the_new_and_goes_on_w
     assert r.git("status", "--porcelain") == ""
     assert r.git("stash", "list").count("\n") == 1
     assert (story(r), files(r, touched)) == kept
+    return 1 + bool(new)
 
 
-def test_when_somebody_commits_meanwhile_nothing_moves(repository: Repository, monkeypatch: pytest.MonkeyPatch) -> None:
-    r = repository
-    lived_in(r, 3)
+def test_killed_at_any_moment_it_leaves_the_old_history_or_the_new_and_goes_on_when_run_again(
+    lived: Repository,
+) -> None:
+    ours(lived.vault)
+    chance = random.Random(5)
+
+    met = looked_at_after_each_kill(lived, [chance.randrange(1, 30), *(chance.randrange(20, 200) for _ in range(5))])
+
+    assert met == 2
+
+
+@pytest.mark.storm
+def test_killed_at_every_moment_one_after_the_other(lived: Repository) -> None:
+    ours(lived.vault)
+
+    met = looked_at_after_each_kill(lived, range(1, 1000))
+
+    assert met == 2
+
+
+@pytest.mark.storm
+@pytest.mark.parametrize("seed", range(8))
+def test_killed_by_the_clock(lived: Repository, seed: int) -> None:
+    r, chance = lived, random.Random(seed)
+    ours(r.vault)
+    kept = (story(r), files(r, touched))
+    for _ in range(6):
+        program = f"from vault_mind.purge import *; carry_out(plan(Path({str(r.vault)!r}), paths=[{PATH!r}]))"
+        with subprocess.Popen([sys.executable, "-c", program]) as process:
+            time.sleep(0.4 + chance.random())
+            process.send_signal(signal.SIGKILL)
+        for lock in (r.top / ".git").rglob("*.lock"):  # git's own, of a git that died with it
+            lock.unlink()
+        assert r.fsck() == ""
+        assert (story(r), files(r, touched)) == kept
+
+    assert carry_out(plan(r.vault, paths=[PATH])).found.places == ()
+
+
+def test_a_hook_of_the_owners_does_not_stop_it(lived: Repository) -> None:
+    r = lived
     hook = r.top / ".git/hooks/reference-transaction"
     hook.write_text("#!/bin/sh\nexit 1\n")  # a hook of the owner's says no to every ref
     hook.chmod(0o755)

@@ -324,7 +324,7 @@ def _clean_drafts(around: Repository, needles: Needles, old: set[str]) -> None:
         data = file.read_bytes()
         if not needles.within(data) and not needles.within(os.fsencode(file.name)):
             continue
-        if file.name.endswith("_MSG"):
+        if file.name.endswith("MSG"):
             repository.replace(file, needles.scrubbed(data))
         elif "rr-cache" in file.parts:  # a conflict and its solution only make sense together
             shutil.rmtree(file.parent, ignore_errors=True)

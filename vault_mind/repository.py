@@ -220,7 +220,7 @@ class Repository:
         """Files in which git keeps texts that are no history: drafts of messages, and conflicts that it remembers."""
         for folder in {self.common, *(worktree.gitdir for worktree in self.worktrees)}:
             for file in folder.iterdir():
-                if file.is_file() and file.name.endswith(("_EDITMSG", "_MSG")):
+                if file.is_file() and file.name.endswith("MSG"):
                     yield file
         for name in ("rr-cache", "lost-found"):
             yield from (file for file in (self.common / name).rglob("*") if file.is_file())
