@@ -63,10 +63,10 @@ def prove(root: Path, needles: Sequence[str], blobs: Sequence[str] = ()) -> Foun
         places += search.names(around)
     for folder, what in ((state_folder(root), "state"), (cache_folder(root), "cache")):
         places += (Place(needle, f"{what}: {file}") for file, needle in search.files(folder, dots=True))
-    for file, needle in search.files(root, dots=False):
-        dotted = any(part.startswith(".") for part in file.relative_to(root).parts)
-        reason = "a folder that is not vault-mind's: delete it there" if dotted else _not_ours(file)
-        places.append(Place(needle, str(file.relative_to(root)), reason))
+    for folder in (root, *_elsewhere(around, root)):
+        for file, needle in search.files(folder, dots=False):
+            where = file.relative_to(folder)
+            places.append(Place(needle, str(where if folder == root else file), _not_ours(where)))
     return Found(search.needles.texts, tuple(places), search.objects_seen, search.files_seen)
 
 
@@ -187,5 +187,15 @@ def _gits_own(inner: str) -> str:
     return ""
 
 
-def _not_ours(file: Path) -> str:
-    return "" if file.suffix.lower() == ".md" else "not a memory: change it by hand"
+def _not_ours(where: Path) -> str:
+    if any(part.startswith(".") for part in where.parts):
+        return "a folder that is not vault-mind's: delete it there"
+    return "" if where.suffix.lower() == ".md" else "not a memory: change it by hand"
+
+
+def _elsewhere(around: repository.Repository | None, root: Path) -> list[Path]:
+    """The vault as it is checked out in other worktrees."""
+    if around is None:
+        return []
+    folders = (w.folder / os.fsdecode(around.prefix) for w in around.worktrees if w.folder)
+    return [folder for folder in folders if folder.is_dir() and folder.resolve() != root.resolve()]

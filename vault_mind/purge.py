@@ -150,23 +150,23 @@ def carry_out(told: Plan, *, force: bool = False, backup: Path | None = None) ->
 
 
 def _rewrite(told: Plan, around: Repository, *, force: bool, backup: Path | None) -> tuple[int, list[str]]:
+    resumed = unfinished(told.root)  # then files are half changed by us
     with _worked(around, told) as work:
         for refusal in _refusals(work, around, told.paths):
-            if not (force and refusal.forced):
+            if not (refusal.forced and (force or resumed)):
                 raise PurgeRefusedError(refusal.why, refusal.advice)
         if backup:
             _back_up(around, backup, told.root)
         _note(told, work.rewriting.names)
         work.pack.store()
         around.move(work.moves)
-        for worktree, staged in work.staged:
-            worktree.restage(staged, work.width)
         needles = work.rewriting.targets.needles
-        around.rewrite_logs(work.of, needles.scrubbed)
-        _clean_drafts(around, needles, set(work.of))
         for worktree, staged in work.staged:
             if worktree.folder:
                 _clean_worktree(worktree.folder, staged, needles)
+            worktree.restage(staged, work.width)  # after its files: it says which they are
+        around.rewrite_logs(work.of, needles.scrubbed)
+        _clean_drafts(around, needles, set(work.of))
         _clean_ours(told)
         unreachable = around.every() - around.reachable()
         around.destroy(work.rewriting.doomed(unreachable))
