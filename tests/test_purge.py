@@ -1,6 +1,5 @@
 """A memory or a phrase is taken out of a real history, and nothing else is."""
 
-import json
 import random
 import shutil
 import signal
@@ -14,10 +13,10 @@ import pytest
 
 from vault_mind import git
 from vault_mind.config import cache_folder, state_folder
-from vault_mind.errors import GitError, PurgeRefusedError
+from vault_mind.errors import PurgeRefusedError
 from vault_mind.journal import Exchange, Journal
 from vault_mind.proof import prove
-from vault_mind.purge import Plan, carry_out, plan, unfinished
+from vault_mind.purge import carry_out, plan, unfinished
 
 SECRET = "The user is allergic to hazelnuts and penicillin."
 EARLIER = "The user thinks that hazelnuts make them cough."
@@ -36,11 +35,11 @@ def memory(sentence: str, **keys: str) -> str:
 class Repository:
     """A real repository with a vault in it, in whose history time passes."""
 
-    def __init__(self, top: Path, inner: str = "") -> None:
+    def __init__(self, top: Path, inner: str = "", init: tuple[str, ...] = ()) -> None:
         self.top, self.vault = top, top / inner
         self.vault.mkdir(parents=True)
         self.moment = 1_700_000_000
-        self.git("init", "--quiet", "--initial-branch=main")
+        self.git("init", "--quiet", "--initial-branch=main", *init)
         for key, value in {"user.name": "Ada", "user.email": "ada@example.org", "gc.auto": "0"}.items():
             self.git("config", key, value)
 
@@ -191,12 +190,18 @@ def touched(path: str) -> bool:
     return path.endswith((PATH, OLD_PATH, "side.md", "links.md"))
 
 
-@pytest.mark.parametrize("inner", ["", "my notes/väult"])
+@pytest.mark.parametrize(("inner", "turns"), [("", 40), ("my notes/väult", 6)])
 def test_a_memory_is_gone_from_everything_and_everything_else_is_as_it_was(
-    made: Callable[[Path, int, str], Repository], tmp_path: Path, inner: str
+    made: Callable[[Path, int, str], Repository], tmp_path: Path, inner: str, turns: int
 ) -> None:
-    r = made(tmp_path / "notes", 40, inner)
-    before = (story(r), files(r, touched), messages(r), r.git("stash", "list").count("\n"), r.git("reflog").count("\n"))
+    r = made(tmp_path / "notes", turns, inner)
+    before = (
+        story(r),
+        files(r, touched, every=3),
+        messages(r),
+        r.git("stash", "list").count("\n"),
+        r.git("reflog").count("\n"),
+    )
 
     told = plan(r.vault, paths=[PATH])
     outcome = carry_out(told)
@@ -206,7 +211,7 @@ def test_a_memory_is_gone_from_everything_and_everything_else_is_as_it_was(
     assert prove(r.vault, NEEDLES).places == ()
     assert r.fsck() == ""
     assert story(r) == before[0]
-    assert files(r, touched) == before[1]
+    assert files(r, touched, every=3) == before[1]
     changed = [(a, b) for a, b in zip(before[2], messages(r), strict=True) if a != b]
     assert changed == [
         (f"\nRemember: {EARLIER}\n\nTurn: 1\nSource: user\n", "\nRemember: (purged).\n\nTurn: 1\nSource: user\n")
@@ -327,7 +332,8 @@ def test_a_phrase_goes_wherever_it_stands_and_the_words_around_it_stay(repositor
     r = repository
     r.write(
         "diary.md",
-        "---\ntags: [diary]\nquote: Operation Moonflower is mine\n---\n\nMonday. We spoke of operation\nmoonflower over tea.\n",
+        "---\ntags: [diary]\nquote: Operation Moonflower is mine\n---\n\n"
+        "Monday. We spoke of operation\nmoonflower over tea.\n",
     )
     r.write(
         "memories/operation-moonflower-is-secret.md", memory("Operation Moonflower is secret, and the user likes tea.")
@@ -474,13 +480,14 @@ def test_objects_in_a_pack_of_what_nothing_leads_to_go_too(lived: Repository) ->
 
 
 def signed(r: Repository) -> None:
-    data = r.git("cat-file", "commit", "HEAD")
-    head, _, message = data.partition("\n\n")
-    lines = f"{head}\ngpgsig -----BEGIN PGP SIGNATURE-----\n \n abc\n -----END PGP SIGNATURE-----\nx-other kept\n\n{message}\n"
+    """Put a commit and a tag with signatures in the place of HEAD."""
+    signature = ["-----BEGIN PGP SIGNATURE-----", "", "abc", "-----END PGP SIGNATURE-----"]
+    head, _, message = r.git("cat-file", "commit", "HEAD").partition("\n\n")
+    lines = head + "\ngpgsig " + "\n ".join(signature) + f"\nx-other kept\n\n{message}\n"
     commit = r.git("hash-object", "-t", "commit", "-w", "--stdin", given=lines.encode())
     r.git("update-ref", "HEAD", commit)
-    tag = f"object {commit}\ntype commit\ntag v3\ntagger A <a@b> 1700000000 -0330\n\nWell\n-----BEGIN PGP SIGNATURE-----\nabc\n-----END PGP SIGNATURE-----\n"
-    r.git("update-ref", "refs/tags/v3", r.git("mktag", given=tag.encode()))
+    tag = f"object {commit}\ntype commit\ntag v3\ntagger A <a@b> 1700000000 -0330\n\nWell\n" + "\n".join(signature)
+    r.git("update-ref", "refs/tags/v3", r.git("mktag", given=f"{tag}\n".encode()))
 
 
 def test_what_is_signed_loses_its_signature_and_nothing_else(repository: Repository) -> None:
@@ -783,7 +790,7 @@ def test_killed_at_any_moment_it_leaves_the_old_history_or_the_new_and_goes_on_w
     ours(lived.vault)
     chance = random.Random(5)
 
-    met = looked_at_after_each_kill(lived, [chance.randrange(1, 30), *(chance.randrange(20, 200) for _ in range(5))])
+    met = looked_at_after_each_kill(lived, [chance.randrange(1, 30), *(chance.randrange(20, 200) for _ in range(3))])
 
     assert met == 2
 
@@ -827,6 +834,138 @@ def test_a_hook_of_the_owners_does_not_stop_it(lived: Repository) -> None:
     assert r.refs() != before
 
 
+@pytest.mark.parametrize(
+    "name", [" b.md", "水曜日.md", 'q"uo\te.md', "new\nline.md", "-dash.md", ":(top)x.md", "a*b.md"]
+)
+def test_GI_02_a_memory_of_any_name_is_purged(repository: Repository, name: str) -> None:
+    r = repository
+    r.write("axb.md", "Harmless, and nearly of the same name.\n")
+    r.write(name, memory(SECRET))
+    r.commit("One")
+
+    outcome = carry_out(plan(r.vault, paths=[name]))
+
+    assert outcome.found.places == ()
+    assert not (r.vault / name).exists()
+    assert r.git("ls-tree", "-r", "--name-only", "HEAD") == "axb.md"
+    assert r.git("status", "--porcelain") == ""
+
+
+def test_GI_03_a_signer_that_never_answers_is_not_asked(repository: Repository) -> None:
+    repository.write(PATH, memory(SECRET))
+    repository.commit("One")
+    for key, value in {"commit.gpgSign": "true", "tag.gpgSign": "true", "gpg.program": "/bin/cat"}.items():
+        repository.git("config", key, value)
+
+    assert carry_out(plan(repository.vault, paths=[PATH])).found.places == ()
+
+
+def test_GI_08_without_a_name_and_an_address_it_is_purged_all_the_same(repository: Repository) -> None:
+    repository.write(PATH, memory(SECRET))
+    repository.commit("One")
+    before = story(repository)
+    for key in ("user.name", "user.email"):
+        repository.git("config", "--unset", key)
+    repository.git("config", "user.useConfigOnly", "true")
+
+    assert carry_out(plan(repository.vault, paths=[PATH])).found.places == ()
+    assert story(repository) == before
+
+
+def test_GI_09_a_memory_that_git_ignores_is_purged_from_the_folder(repository: Repository) -> None:
+    repository.write(".gitignore", "private/\n")
+    repository.write("side.md", f"The doctor: {SECRET}\n")
+    repository.commit("One")
+    repository.write("private/a.md", memory(SECRET))
+    repository.write("private/b.md", f"As the doctor says: {SECRET}\n")
+
+    outcome = carry_out(plan(repository.vault, paths=["private/a.md"]))
+
+    assert outcome.found.places == ()
+    assert not (repository.vault / "private/a.md").exists()
+    assert (repository.vault / "private/b.md").read_text() == "As the doctor says: (purged).\n"
+
+
+def test_ME_07_an_edit_by_hand_between_plan_and_purge_survives(repository: Repository) -> None:
+    repository.write(PATH, memory(SECRET))
+    repository.write("plan.md", f"As the doctor says: {SECRET}\n")
+    repository.commit("One")
+    told = plan(repository.vault, paths=[PATH])
+    with (repository.vault / "plan.md").open("a") as file:
+        file.write("added by hand\n")
+
+    with pytest.raises(PurgeRefusedError, match=r"changed and not committed: plan\.md"):
+        carry_out(told)
+    carry_out(told, force=True)
+
+    assert (repository.vault / "plan.md").read_text() == "As the doctor says: (purged).\nadded by hand\n"
+
+
+def test_what_was_committed_between_plan_and_purge_is_purged_too(repository: Repository) -> None:
+    repository.write(PATH, memory(SECRET))
+    repository.commit("One")
+    told = plan(repository.vault, paths=[PATH])
+    repository.write("later.md", f"As the doctor says: {SECRET}\n")
+    repository.commit("Two")
+
+    assert carry_out(told).found.places == ()
+    assert (repository.vault / "later.md").read_text() == "As the doctor says: (purged).\n"
+
+
+def test_a_file_that_cannot_be_written_is_named_and_the_rest_is_purged(repository: Repository) -> None:
+    repository.write(PATH, memory(SECRET))
+    repository.commit("One")
+    locked = repository.write("locked.md", f"As the doctor says: {SECRET}\n")
+    locked.chmod(0o444)
+
+    outcome = carry_out(plan(repository.vault, paths=[PATH]))
+
+    assert {place.where for place in outcome.found.places} == {"locked.md"}
+    assert outcome.found.count > 0
+
+
+def test_a_repository_with_long_ids_and_odd_tags_is_purged(tmp_path: Path) -> None:
+    r = Repository(tmp_path / "notes", init=("--object-format=sha256",))
+    lived_in(r, 4)
+    r.git("tag", "-a", "of-a-tag", "-m", "a tag of a tag", "v2")
+    r.git("tag", "-a", "of-a-tree", "-m", "a tag of a tree", "HEAD^{tree}")
+    r.git("tag", "-a", "of-a-blob", "-m", "a tag of a file", "HEAD:side.md")
+    r.git("tag", "light-tree", "HEAD^{tree}")
+    kept = story(r)
+
+    outcome = carry_out(plan(r.vault, paths=[PATH]))
+
+    assert outcome.found.places == ()
+    assert story(r) == kept
+    assert r.fsck() == ""
+    assert r.git("rev-parse", "light-tree") == r.git("rev-parse", "HEAD^{tree}") == r.git("rev-parse", "of-a-tree^{}")
+    assert r.git("cat-file", "blob", "of-a-blob^{}") == "A note of the doctor says: (purged). What else?"
+
+
+def test_a_new_id_stands_where_a_message_named_the_old_one(repository: Repository) -> None:
+    r = repository
+    r.write(PATH, memory(SECRET))
+    first = r.commit("One")
+    r.commit(f"Two\n\nThis reverts commit {first}.\nUndoes: {first}")
+
+    carry_out(plan(r.vault, paths=[PATH]))
+
+    new = r.git("rev-parse", "HEAD~1")
+    assert r.git("log", "-1", "--format=%B") == f"Two\n\nThis reverts commit {new}.\nUndoes: {new}"
+
+
+def test_a_vault_without_the_text_is_left_alone(repository: Repository) -> None:
+    lived_in(repository, 2)
+    before = repository.refs()
+
+    told = plan(repository.vault, phrase="no such words anywhere")
+    outcome = carry_out(told)
+
+    assert told.nothing
+    assert outcome.found.places == ()
+    assert (repository.refs(), outcome.commits) == (before, 0)
+
+
 @pytest.mark.storm
 def test_two_thousand_commits(tmp_path: Path) -> None:
     r = Repository(tmp_path / "notes")
@@ -838,9 +977,8 @@ def test_two_thousand_commits(tmp_path: Path) -> None:
     planned = time.monotonic()
     outcome = carry_out(told)
 
-    print(
-        f"{told.commits} of {told.commits_of} commits: planned in {planned - start:.1f} s, done in {outcome.seconds:.1f} s"
-    )
+    took = f"planned in {planned - start:.1f} s, done in {outcome.seconds:.1f} s"
+    print(f"{told.commits} of {told.commits_of} commits: {took}")
     assert outcome.found.places == ()
     assert (story(r), files(r, touched, every=50), len(messages(r))) == before
     assert r.fsck() == ""

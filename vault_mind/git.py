@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryFile
+from threading import Timer
 
 from vault_mind.errors import GitError
 
@@ -88,15 +89,24 @@ def run(
 
 
 @contextmanager
-def talking(folder: Path, *words: str, extra: Mapping[str, str] | None = None) -> Iterator["subprocess.Popen[bytes]"]:
-    """`git WORDS` in `folder`, running: for what is too much to be held at once. It ends with the block."""
+def talking(
+    folder: Path, *words: str, extra: Mapping[str, str] | None = None, seconds: float = 3600.0
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """`git WORDS` in `folder`, running: for what is too much to be held at once. It ends with the block.
+
+    Raises GitError when it fails; after `seconds` it is killed.
+    """
     with TemporaryFile() as errors:
         process = _started(folder, words, extra, subprocess.PIPE, errors.fileno())
+        bell = Timer(seconds, process.kill)
+        bell.daemon = True
+        bell.start()
         try:
             yield process
         except BrokenPipeError:  # it ended before it had heard all
             process.wait()
         finally:
+            bell.cancel()
             for pipe in (process.stdin, process.stdout):
                 with suppress(OSError):
                     pipe.close()  # type: ignore[union-attr]  # it was made just now

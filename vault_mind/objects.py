@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from subprocess import Popen
 from tempfile import TemporaryFile
-from typing import NamedTuple
+from typing import TypeAlias
 
 from vault_mind import git
 from vault_mind.errors import GitError
@@ -19,12 +19,7 @@ _NUMBERS = {"commit": 1, "tree": 2, "blob": 3, "tag": 4}
 _MINUTES = 30  # that a pack may take
 
 
-class Entry(NamedTuple):
-    """A line of a tree; `id` is raw."""
-
-    mode: bytes
-    name: bytes
-    id: bytes
+Entry: TypeAlias = tuple[bytes, bytes, bytes]  # a line of a tree: mode, name, id as raw bytes
 
 
 class Objects:
@@ -47,7 +42,7 @@ class Objects:
 
     def entries(self, tree: bytes) -> list[Entry]:
         """The lines of a tree."""
-        return [Entry(*found) for found in self._entry.findall(tree)]
+        return self._entry.findall(tree)
 
     def id(self, kind: str, data: bytes) -> str:
         """The id that git gives such an object."""
@@ -76,7 +71,7 @@ def opened(folder: Path) -> Iterator[Objects]:
 
 def tree(entries: Iterable[Entry]) -> bytes:
     """The bytes of a tree, its lines in git's order: a folder as if its name ended with a slash."""
-    ordered = sorted(entries, key=lambda entry: entry.name + (b"/" if entry.mode == TREE else b""))
+    ordered = sorted(entries, key=lambda entry: entry[1] + (b"/" if entry[0] == TREE else b""))
     return b"".join(b"%s %s\0%s" % entry for entry in ordered)
 
 

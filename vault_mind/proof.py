@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from vault_mind import objects, repository
@@ -70,6 +70,14 @@ def prove(root: Path, needles: Sequence[str], blobs: Sequence[str] = ()) -> Foun
     return Found(search.needles.texts, tuple(places), search.objects_seen, search.files_seen)
 
 
+def left_in(root: Path, needles: Needles) -> list[Place]:
+    """Files of the vault that hold any of `needles` and are not ours to change, each with the reason."""
+    places = [
+        Place(needle, str(file.relative_to(root)), "") for file, needle in _Search(needles).files(root, dots=False)
+    ]
+    return [replace(place, left=reason) for place in places if (reason := _not_ours(Path(place.where)))]
+
+
 class _Search:
     def __init__(self, needles: Needles) -> None:
         self.needles = needles
@@ -88,10 +96,11 @@ class _Search:
             for name, kind, data in all_objects.every():
                 self.objects_seen += 1
                 if kind == "tree":
-                    for entry in all_objects.entries(data):
-                        if entry.name not in names:
-                            names[entry.name] = self.of(entry.name)
-                        found |= {(name, kind, needle, os.fsdecode(entry.name)): "" for needle in names[entry.name]}
+                    for _, called, _ in all_objects.entries(data):
+                        if called not in names:
+                            names[called] = self.of(called)
+                        if names[called]:
+                            found |= {(name, kind, needle, os.fsdecode(called)): "" for needle in names[called]}
                 elif kind == "blob":
                     found |= {(name, kind, needle, ""): "" for needle in self.of(data)}
                     if name in blobs:
@@ -102,9 +111,9 @@ class _Search:
                     found |= {(name, kind, needle, ""): "it says who made it, which stays" for needle in made}
                     found |= {(name, kind, needle, ""): "" for needle in texts}
         left = _Left(around, {name for name, *_ in found})
-        for (name, kind, needle, called), reason in found.items():
-            where = f"{kind} {name}" + (f", the name {called!r}" if called else "")
-            yield Place(needle, where, reason or left.reason(name, kind, called))
+        for (name, kind, needle, entry), reason in found.items():
+            where = f"{kind} {name}" + (f", the name {entry!r}" if entry else "")
+            yield Place(needle, where, reason or left.reason(name, kind, entry))
 
     def git_files(self, around: repository.Repository) -> Iterator[Place]:
         """Every file of git's own but objects, and packs that were left half written."""
@@ -188,7 +197,7 @@ def _gits_own(inner: str) -> str:
 
 
 def _not_ours(where: Path) -> str:
-    if any(part.startswith(".") for part in where.parts):
+    if any(part.startswith(".") for part in where.parts[:-1]):
         return "a folder that is not vault-mind's: delete it there"
     return "" if where.suffix.lower() == ".md" else "not a memory: change it by hand"
 

@@ -6,6 +6,7 @@ noted in the state folder, privately, until it is gone.
 """
 
 import json
+import logging
 import os
 import re
 import shutil
@@ -19,11 +20,11 @@ from typing import Any
 
 from vault_mind import objects, repository
 from vault_mind.config import cache_folder, state_folder
-from vault_mind.errors import EmbeddingError, PurgeRefusedError, UnreadableError
+from vault_mind.errors import EmbeddingError, PurgeRefusedError, UnreadableError, VaultMindError
 from vault_mind.files import move_new, private_folder, read_regular, write_whole
 from vault_mind.memory import Memory, decoded, parse
 from vault_mind.needles import LEAST, SHORT, Needle, Needles, telling
-from vault_mind.proof import Found, prove
+from vault_mind.proof import Found, left_in, prove
 from vault_mind.repository import Ref, Repository, Worktree
 from vault_mind.rewriting import Rewriting, Targets, emptied
 from vault_mind.vault import Vault
@@ -35,6 +36,8 @@ _REMOTE = "refs/remotes/"
 _REPLACED = "refs/replace/"
 _NOTES = "refs/notes/"
 _LARGEST = 1 << 30  # bytes of a file that the text is taken out of
+
+log = logging.getLogger(__name__)
 
 Staged = Mapping[bytes, tuple[bytes, bytes, str] | None]
 
@@ -119,7 +122,8 @@ def plan(root: Path, *, paths: Sequence[str] = (), phrase: str | None = None) ->
     all_paths = tuple(dict.fromkeys((*wanted.paths, *paths)))
     disk, names = _on_disk(root, all_paths, needles, wanted.names)
     told = Plan(root, all_paths, needles.texts, tuple(versions), names, disk)
-    warnings = [*_warnings(phrase, weak, disk, all_paths)]
+    left = (f"{place.where} holds it too, and stays: {place.left}" for place in left_in(root, needles))
+    warnings = [*_warnings(phrase, weak, disk, all_paths), *dict.fromkeys(left)]
     other = tuple(str(file) for file in _ours(state_folder(root)) if _holds(file, needles))
     if around is None:
         return replace(told, other_files=other, warnings=tuple(warnings))
@@ -158,8 +162,13 @@ def _rewrite(told: Plan, around: Repository, *, force: bool, backup: Path | None
         if backup:
             _back_up(around, backup, told.root)
         _note(told, work.rewriting.names)
-        work.pack.store()
-        around.move(work.moves)
+        try:
+            work.pack.store()
+            around.move(work.moves)
+        except BaseException:
+            if not resumed:  # nothing was changed, so there is nothing to go on with
+                (state_folder(told.root) / NOTE).unlink(missing_ok=True)
+            raise
         needles = work.rewriting.targets.needles
         for worktree, staged in work.staged:
             if worktree.folder:
@@ -271,7 +280,6 @@ def _history(work: _Work, around: Repository, warnings: list[str], paths: Sequen
     rewriting, seen = work.rewriting, work.rewriting.seen
     files = sorted(seen.files.items())
     needles = rewriting.targets.needles
-    stash = next((ref for ref, new in work.moves if ref.name == "refs/stash" and new), None)
     if seen.signatures:
         warnings.append(f"{len(seen.signatures)} commits or tags lose their signature, since what they sign changes")
     binary = (os.fsdecode(path) for path in sorted(seen.binary))
@@ -286,7 +294,7 @@ def _history(work: _Work, around: Repository, warnings: list[str], paths: Sequen
         "commits_of": len(rewriting.commits),
         "messages": tuple(sorted(seen.messages)),
         "refs": tuple(ref.name for ref, _ in work.moves),
-        "stashes": len(around.lines("stash", "list")) if stash else 0,
+        "stashes": sum(name in work.of for name in around.lines("stash", "list", "--format=%H")),
         "signatures": len(seen.signatures),
         "remotes": tuple(_advice(work)),
         "refusals": tuple(_refusals(work, around, paths)),
@@ -474,11 +482,14 @@ def _warnings(phrase: str | None, weak: Sequence[str], disk: Sequence[Change], p
 
 
 def _scrub(file: Path, needles: Needles) -> None:
-    """Take the text out of a file, if it is there."""
+    """Take the text out of a file, if it is there. Where that cannot be done the rest goes on: the proof names it."""
     data = _data(file)
     scrubbed = needles.scrubbed(data)
     if scrubbed != data:
-        write_whole(file, scrubbed, expected=data)
+        try:
+            write_whole(file, scrubbed, expected=data)
+        except VaultMindError as error:
+            log.warning("not purged: %s", error)
 
 
 def _rename(file: Path, target: Path) -> None:

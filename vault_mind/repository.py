@@ -266,7 +266,8 @@ class Repository:
                 pack.with_suffix(".keep").unlink(missing_ok=True)
             for derived in ("info/commit-graph", "pack/multi-pack-index"):  # git makes them anew
                 (objects / derived).unlink(missing_ok=True)
-            shutil.rmtree(objects / "info/commit-graphs", ignore_errors=True)
+            for derived in ("info/commit-graphs", "pack/multi-pack-index.d"):
+                shutil.rmtree(objects / derived, ignore_errors=True)
             # -A: what nothing leads to becomes loose, so that it can be taken one by one.
             quiet = (
                 "-c",

@@ -60,6 +60,7 @@ class Rewriting:
         self._done: set[str] = set()
         self._trees: dict[tuple[str, bytes], str | None] = {}
         self.names = self._look()
+        self._hot = {bytes.fromhex(blob) for blob in (*self._blobs, *(blob for _, blob in targets.versions))}
 
     def _look(self) -> dict[bytes, bytes]:
         """Look at every object once; names of files that hold it, and what they are called instead."""
@@ -67,10 +68,10 @@ class Rewriting:
         telling = self.targets.needles.within
         for name, kind, data in self._objects.every():
             if kind == "tree":
-                for entry in self._objects.entries(data):
-                    if entry.name not in names:
-                        names[entry.name] = telling(entry.name)
-                    if names[entry.name]:
+                for _, called, _ in self._objects.entries(data):
+                    if called not in names:
+                        names[called] = telling(called)
+                    if names[called]:
                         self.holding.add(name)
                 continue
             if telling(data if kind == "blob" else text_of(data)):
@@ -211,7 +212,10 @@ class Rewriting:
         if read is None:  # it is missing, as everything below it
             return name
         old = self._objects.entries(read[1])
-        new = [entry for entry in (self._entry(folder, entry) for entry in old) if entry]
+        hot, names = self._hot, self.names  # nearly all lines are of a file that nothing happens to
+        same = (entry[2] not in hot and entry[1] not in names and entry[0] != TREE for entry in old)
+        became = (entry if is_same else self._entry(folder, entry) for entry, is_same in zip(old, same, strict=True))
+        new = [entry for entry in became if entry]
         if new == old:
             made: str | None = name
         else:
@@ -220,16 +224,17 @@ class Rewriting:
         return made
 
     def _entry(self, folder: bytes, entry: Entry) -> Entry | None:
-        path, prefix = folder + entry.name, self.targets.prefix
-        if entry.mode != TREE:
-            became = self.entry(path, entry.mode, entry.id.hex())
-            return became and Entry(entry.mode, became[0].rpartition(b"/")[2], bytes.fromhex(became[1]))
+        mode, name, raw = entry
+        path, prefix = folder + name, self.targets.prefix
+        if mode != TREE:
+            became = self.entry(path, mode, raw.hex())
+            return became and (mode, became[0].rpartition(b"/")[2], bytes.fromhex(became[1]))
         inside = path.startswith(prefix)
         if not inside and not prefix.startswith(path + b"/"):
             return entry
-        below = self._tree(entry.id.hex(), path + b"/")
-        called = self.names.get(entry.name, entry.name) if inside else entry.name
-        return Entry(entry.mode, called, bytes.fromhex(below)) if below else None
+        below = self._tree(raw.hex(), path + b"/")
+        called = self.names.get(name, name) if inside else name
+        return (mode, called, bytes.fromhex(below)) if below else None
 
     def _note_tree(self, name: str) -> str:
         """A tree of refs/notes: its files are named by the objects that they are about."""
@@ -268,20 +273,23 @@ class Rewriting:
             if slash:
                 below.setdefault(first, []).append((rest, mode, name))
             else:
-                entries.append(Entry(mode, first, bytes.fromhex(name)))
-        entries += [Entry(TREE, first, bytes.fromhex(self._nested(inner))) for first, inner in below.items()]
+                entries.append((mode, first, bytes.fromhex(name)))
+        entries += [(TREE, first, bytes.fromhex(self._nested(inner))) for first, inner in below.items()]
         return self._pack.add("tree", tree(entries))
 
     def doomed(self, unreachable: Iterable[str]) -> set[str]:
         """Of objects that nothing leads to any more, those that hold the text or lead to it."""
-        left = {name: read for name in unreachable if (read := self._objects.read(name))}
-        seeds = self.holding | {blob for _, blob in self.targets.versions}
-        found = {name for name in left if name in seeds}
+        there = set(unreachable)
+        found = there & (self.holding | {raw.hex() for raw in self._hot})
         users: dict[str, list[str]] = {}
-        for name, (kind, data) in left.items():
-            for used in self._uses(kind, data):
-                users.setdefault(used, []).append(name)
-        waiting = [*found, *self._blobs, *(blob for _, blob in self.targets.versions)]
+        for name in there:
+            read = self._objects.read(name)
+            used, hot = self._uses(*read) if read else ([], False)
+            for one in used:
+                users.setdefault(one, []).append(name)
+            if hot:
+                found.add(name)
+        waiting = [*found]
         while waiting:
             for user in users.get(waiting.pop(), ()):
                 if user not in found:
@@ -289,13 +297,19 @@ class Rewriting:
                     waiting.append(user)
         return found
 
-    def _uses(self, kind: str, data: bytes) -> list[str]:
-        if kind == "tree":
-            return [entry.id.hex() for entry in self._objects.entries(data)]
+    def _uses(self, kind: str, data: bytes) -> tuple[list[str], bool]:
+        """The objects that one leads to, but for files; and whether a file that goes is among them."""
         if kind == "blob":
-            return []
+            return [], False
+        if kind == "tree":
+            entries = self._objects.entries(data)
+            return [raw.hex() for mode, _, raw in entries if mode == TREE], any(
+                raw in self._hot for _, _, raw in entries
+            )
         head = data.partition(b"\n\n")[0]
-        return [v.decode() for k, _, v in (h.partition(b" ") for h in head.split(b"\n")) if k in _LEADING]
+        leading = (header.partition(b" ") for header in head.split(b"\n"))
+        used = [name.decode() for key, _, name in leading if key in _LEADING]
+        return used, any(bytes.fromhex(name) in self._hot for name in used)
 
 
 _LEADING = (b"tree", b"parent", b"object")
