@@ -719,19 +719,6 @@ def test_what_is_not_ours_is_named_and_left(repository: Repository) -> None:
     assert (repository.vault / ".trash/old.md").exists()
 
 
-def test_a_proof_finds_every_form_in_every_place(lived: Repository) -> None:
-    ours(lived.vault)
-
-    found = prove(lived.vault, [SECRET, "no such text at all"])
-
-    assert found.counted()["no such text at all"] == 0
-    assert found.count == found.counted()[SECRET.rstrip(".")] > 8
-    kinds = {place.where.split(" ")[0] for place in found.places}
-    assert {"blob", "cache:", "tree"} <= kinds
-    assert found.objects > 30
-    assert found.files > 20
-
-
 def again(folder: Path, last: int) -> bool:
     """Plan and purge in a process that is killed, as by kill -9, before the `last`-th thing that it does to the disk.
 

@@ -61,7 +61,8 @@ def ask(
     """What `git WORDS` prints in `folder`, fed with `given`. Raises GitError for any other exit code than `fine`."""
     code, out, err = run(folder, *words, given=given, extra=extra, seconds=seconds)
     if code not in fine:
-        raise GitError(words[0], err.decode("utf-8", "replace").strip() or f"it ended with {code}")
+        question = next(word for before, word in zip(("", *words), words, strict=False) if "-c" not in (before, word))
+        raise GitError(question, err.decode("utf-8", "replace").strip() or f"it ended with {code}")
     return out
 
 

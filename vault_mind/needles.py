@@ -179,6 +179,7 @@ def _forms(character: str, encoding: str) -> Sequence[str]:
         forms |= dict.fromkeys(_ESCAPED.get(character, ()))
         for one in both:
             forms |= dict.fromkeys(_escapes(one))
+        forms |= {form.replace("\\", "\\\\"): None for form in forms}  # JSON within JSON
     return tuple(forms)
 
 

@@ -71,8 +71,12 @@ def opened(folder: Path) -> Iterator[Objects]:
 
 def tree(entries: Iterable[Entry]) -> bytes:
     """The bytes of a tree, its lines in git's order: a folder as if its name ended with a slash."""
-    ordered = sorted(entries, key=lambda entry: entry[1] + (b"/" if entry[0] == TREE else b""))
+    ordered = sorted(entries, key=_place)
     return b"".join(b"%s %s\0%s" % entry for entry in ordered)
+
+
+def _place(entry: Entry) -> bytes:
+    return entry[1] + b"/" if entry[0] == TREE else entry[1]
 
 
 class Pack:

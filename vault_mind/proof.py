@@ -13,6 +13,8 @@ from vault_mind.rewriting import text_of
 
 _PIECE = 1 << 24  # bytes of a file that are read at a time
 _OVERLAP = 1 << 16
+_MAKER = "it says who made it, which stays"
+_REF = "the name of a ref: rename it with git branch -m, or delete it"
 EARLIER = "(an earlier version)"  # stands for a needle where an object should not be there, whatever it holds
 
 
@@ -92,15 +94,18 @@ class _Search:
         """Every object, and which of `blobs` are among them."""
         found: dict[tuple[str, str, str, str], str] = {}
         names: dict[bytes, list[str]] = {}
+        telling: set[bytes] = set()
         with objects.opened(around.top) as all_objects:
             for name, kind, data in all_objects.every():
                 self.objects_seen += 1
                 if kind == "tree":
-                    for _, called, _ in all_objects.entries(data):
-                        if called not in names:
-                            names[called] = self.of(called)
-                        if names[called]:
-                            found |= {(name, kind, needle, os.fsdecode(called)): "" for needle in names[called]}
+                    called = {entry[1] for entry in all_objects.entries(data)}
+                    for one in called - names.keys():
+                        names[one] = self.of(one)
+                        if names[one]:
+                            telling.add(one)
+                    for one in called & telling:
+                        found |= {(name, kind, needle, os.fsdecode(one)): "" for needle in names[one]}
                 elif kind == "blob":
                     found |= {(name, kind, needle, ""): "" for needle in self.of(data)}
                     if name in blobs:
@@ -108,7 +113,7 @@ class _Search:
                 else:
                     made = self.of(data)
                     texts = self.of(text_of(data))
-                    found |= {(name, kind, needle, ""): "it says who made it, which stays" for needle in made}
+                    found |= {(name, kind, needle, ""): _MAKER for needle in made}
                     found |= {(name, kind, needle, ""): "" for needle in texts}
         left = _Left(around, {name for name, *_ in found})
         for (name, kind, needle, entry), reason in found.items():
@@ -119,15 +124,25 @@ class _Search:
         """Every file of git's own but objects, and packs that were left half written."""
         for file, needle in self.files(around.common, dots=True, without=(around.common / "objects",)):
             inner = file.relative_to(around.common).as_posix()
-            yield Place(needle, f".git/{inner}", _gits_own(inner))
+            yield Place(
+                needle, f".git/{inner}", self._logged(file, needle) if "logs" in inner.split("/") else _gits_own(inner)
+            )
         for half in (around.common / "objects").glob("pack/tmp_*"):
             yield Place("(unknown)", f".git/objects/pack/{half.name}")
+
+    def _logged(self, file: Path, needle: str) -> str:
+        """Why a reflog that holds `needle` may: it is in nobody's message, but in who made it or in the ref's name."""
+        lines = file.read_bytes().split(b"\n") if file.is_file() else []
+        messages = b"\n".join(line.partition(b"\t")[2] for line in lines)
+        if needle in self.of(messages):
+            return ""
+        return _REF if needle in self.of(os.fsencode(file.name)) else _MAKER
 
     def names(self, around: repository.Repository) -> Iterator[Place]:
         """Names of refs."""
         for ref in around.refs():
             for needle in self.of(ref.name.encode("utf-8", "surrogateescape")):
-                yield Place(needle, f"the name of {ref.name}", "rename it with git branch -m, or delete it")
+                yield Place(needle, f"the name of {ref.name}", _REF)
 
     def files(self, folder: Path, *, dots: bool, without: tuple[Path, ...] = ()) -> Iterator[tuple[Path, str]]:
         """Each file in `folder` whose bytes or name hold a needle; in a vault, `.git` is looked at elsewhere."""
@@ -189,8 +204,8 @@ class _Left:
 def _gits_own(inner: str) -> str:
     if inner.startswith("hooks/") or inner in ("config", "description", "info/exclude", "config.worktree"):
         return "a file of git's that its owner writes: change it there"
-    if inner.startswith("refs/") or "/refs/" in inner or inner == "packed-refs":
-        return "the name of a ref: rename it with git branch -m, or delete it"
+    if "refs" in inner.split("/") or inner == "packed-refs":
+        return _REF
     if inner.startswith(("modules/", "lfs/")):
         return "not of this repository: purge it there"
     return ""

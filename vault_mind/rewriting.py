@@ -65,14 +65,17 @@ class Rewriting:
     def _look(self) -> dict[bytes, bytes]:
         """Look at every object once; names of files that hold it, and what they are called instead."""
         names: dict[bytes, bool] = {}
+        hot: set[bytes] = set()
         telling = self.targets.needles.within
         for name, kind, data in self._objects.every():
             if kind == "tree":
-                for _, called, _ in self._objects.entries(data):
-                    if called not in names:
-                        names[called] = telling(called)
-                    if names[called]:
-                        self.holding.add(name)
+                called = {entry[1] for entry in self._objects.entries(data)}
+                for one in called - names.keys():
+                    names[one] = telling(one)
+                    if names[one]:
+                        hot.add(one)
+                if not hot.isdisjoint(called):
+                    self.holding.add(name)
                 continue
             if telling(data if kind == "blob" else text_of(data)):
                 self.holding.add(name)
@@ -212,14 +215,15 @@ class Rewriting:
         if read is None:  # it is missing, as everything below it
             return name
         old = self._objects.entries(read[1])
-        hot, names = self._hot, self.names  # nearly all lines are of a file that nothing happens to
-        same = (entry[2] not in hot and entry[1] not in names and entry[0] != TREE for entry in old)
-        became = (entry if is_same else self._entry(folder, entry) for entry, is_same in zip(old, same, strict=True))
-        new = [entry for entry in became if entry]
-        if new == old:
-            made: str | None = name
+        hot, names = self._hot, self.names  # nearly all lines are of files that nothing happens to
+        looked_at = [n for n, (mode, called, raw) in enumerate(old) if mode == TREE or raw in hot or called in names]
+        became = {number: self._entry(folder, old[number]) for number in looked_at}
+        became = {number: entry for number, entry in became.items() if entry != old[number]}
+        if became:
+            new = [entry for entry in (became.get(number, entry) for number, entry in enumerate(old)) if entry]
+            made: str | None = self._pack.add("tree", tree(new)) if new else None
         else:
-            made = self._pack.add("tree", tree(new)) if new else None
+            made = name
         self._trees[known] = made
         return made
 
