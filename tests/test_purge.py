@@ -376,6 +376,30 @@ def test_a_phrase_goes_wherever_it_stands_and_the_words_around_it_stay(repositor
     assert any("picture.png is no text" in warning for warning in told.warnings)
 
 
+def test_files_and_folders_that_are_named_by_it_get_other_names(repository: Repository) -> None:
+    r = repository
+    r.write("Operation Moonflower/day one.md", "Plain words.\r\n")
+    r.write("Operation Moonflower/empty.md", "Operation Moonflower.\n")
+    r.write("assets/operation_moonflower.png", b"\x89PNG\0")
+    r.write("purged-1.md", "The owner's own.\n")
+    r.commit("One")
+
+    told = plan(r.vault, phrase="Operation Moonflower")
+    outcome = carry_out(told)
+
+    assert outcome.found.places == ()
+    assert told.warnings == ()
+    assert r.git("status", "--porcelain") == ""
+    names = r.git("ls-tree", "-r", "--name-only", "HEAD").splitlines()
+    assert (
+        sorted(path.relative_to(r.vault).as_posix() for path in r.vault.rglob("*.*") if ".git" not in path.parts)
+        == names
+    )
+    assert {Path(name).name for name in names} >= {"day one.md", "purged-1.md"}
+    assert sum(name.endswith(".png") for name in names) == 1
+    assert not (r.vault / "Operation Moonflower").exists()
+
+
 def test_a_phrase_outside_the_vault_is_told_of_and_left(tmp_path: Path) -> None:
     r = Repository(tmp_path / "everything", "notes")
     (r.top / "other.md").write_text("Operation Moonflower, of the house.\n")

@@ -122,12 +122,15 @@ def plan(root: Path, *, paths: Sequence[str] = (), phrase: str | None = None) ->
     all_paths = tuple(dict.fromkeys((*wanted.paths, *paths)))
     disk, names = _on_disk(root, all_paths, needles, wanted.names)
     told = Plan(root, all_paths, needles.texts, tuple(versions), names, disk)
-    left = (f"{place.where} holds it too, and stays: {place.left}" for place in left_in(root, needles))
-    warnings = [*_warnings(phrase, weak, disk, all_paths), *dict.fromkeys(left)]
+    warnings = [*_warnings(phrase, weak, disk, all_paths)]
+    left = {place.where: place.left for place in left_in(root, needles)}
     other = tuple(str(file) for file in _ours(state_folder(root)) if _holds(file, needles))
     if around is None:
-        return replace(told, other_files=other, warnings=tuple(warnings))
+        return replace(told, other_files=other, warnings=(*warnings, *_left(left)))
     with _worked(around, told) as work:
+        changed = {os.fsdecode(path) for path in work.rewriting.seen.files}
+        changed |= {folder.as_posix() for path in changed for folder in Path(path).parents}
+        warnings += _left({path: why for path, why in left.items() if path not in changed})
         return replace(told, other_files=other, **_history(work, around, warnings, all_paths))
 
 
@@ -349,31 +352,28 @@ def _clean_worktree(folder: Path, staged: Staged, needles: Needles) -> None:
     for path, became in staged.items():
         file = folder / os.fsdecode(path)
         if became is None:
-            if file.is_symlink() or file.is_file():
-                file.unlink()
+            _delete(file, needles)
             continue
         _scrub(file, needles)
         if became[0] != path:
-            _rename(file, folder / os.fsdecode(became[0]))
+            _rename(file, folder / os.fsdecode(became[0]), needles)
 
 
 def _clean_ours(told: Plan) -> None:
     """The vault's files, tracked or not; journal and chat history; index and vectors."""
     root, needles = told.root, Needles(told.needles)
     for path in told.paths:
-        file = root / path
-        if file.is_symlink() or file.is_file():
-            file.unlink()
+        _delete(root / path, needles)
     changes, names = _on_disk(root, told.paths, needles, told.names)
     for change in changes:
         file = root / change.path
         if change.what == "deleted":
-            file.unlink(missing_ok=True)
+            _delete(file, needles)
             continue
         _scrub(file, needles)
         parts = [os.fsdecode(names.get(os.fsencode(part), os.fsencode(part))) for part in Path(change.path).parts]
         if (target := root.joinpath(*parts)) != file:
-            _rename(file, target)
+            _rename(file, target, needles)
     for file in _ours(state_folder(root)):
         _scrub(file, needles)
     _clean_cache(root)
@@ -481,6 +481,10 @@ def _warnings(phrase: str | None, weak: Sequence[str], disk: Sequence[Change], p
         yield f"what it says also stands in {len(others)} other files, and is taken out of each: look at them first"
 
 
+def _left(places: Mapping[str, str]) -> list[str]:
+    return [f"{path} holds it too, and stays: {why}" for path, why in places.items()]
+
+
 def _scrub(file: Path, needles: Needles) -> None:
     """Take the text out of a file, if it is there. Where that cannot be done the rest goes on: the proof names it."""
     data = _data(file)
@@ -492,10 +496,27 @@ def _scrub(file: Path, needles: Needles) -> None:
             log.warning("not purged: %s", error)
 
 
-def _rename(file: Path, target: Path) -> None:
+def _delete(file: Path, needles: Needles) -> None:
+    if file.is_symlink() or file.is_file():
+        file.unlink()
+        _leave(file.parent, needles)
+
+
+def _leave(folder: Path, needles: Needles) -> None:
+    """Delete a folder whose own name holds the text, if nothing is in it any more."""
+    while needles.within(os.fsencode(folder.name)):
+        try:
+            folder.rmdir()
+        except OSError:
+            break
+        folder = folder.parent
+
+
+def _rename(file: Path, target: Path, needles: Needles) -> None:
     if file.exists() and not target.exists():
         target.parent.mkdir(parents=True, exist_ok=True)
         move_new(file, target)
+        _leave(file.parent, needles)
 
 
 def _data(file: Path) -> bytes:

@@ -97,6 +97,7 @@ class Worktree:
         lines += [b"%s %s 0\t%s" % (mode, name.encode(), path) for path, mode, name in filter(None, changes.values())]
         self.ask("update-index", "-z", "--index-info", given=b"\0".join(lines) + b"\0")
         self.ask("update-index", "--clear-resolve-undo")
+        self.ask("write-tree", "--missing-ok")  # it also drops the names of folders that went
         if self.folder:
             self.ask("update-index", "-q", "--refresh", fine=(0, 1))
 
