@@ -117,6 +117,8 @@ def test_a_pattern_of_a_user_is_no_regex() -> None:
 @given(st.text(min_size=1, max_size=30), st.text(max_size=30), st.text(max_size=30))
 @example("\u0130stanbul", "", "")
 @example("ß and ſ", "", "")
+@example("0\x1f0", "", "")
+@example("thin\u2009space", "", "")
 def test_a_text_that_stands_somewhere_is_found_and_then_gone(text: str, before: str, after: str) -> None:
     needles = Needles([text])
     data = f"{before} {text} {after}".encode("utf-8", "replace")

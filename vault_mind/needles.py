@@ -162,7 +162,7 @@ def _pattern(text: str, encoding: str) -> bytes:
         if is_word:
             parts += [_any(_forms(character, encoding), encoding) for character in characters]
         else:  # what stands between two words may be written as anything that sets words apart
-            own = [form for character in characters if not character.isspace() for form in _forms(character, encoding)]
+            own = [form for character in characters for form in _forms(character, encoding)]
             escaped = _BETWEEN_ESCAPED if encoding == "utf-8" else ()
             parts.append(_any((*_BETWEEN, *escaped, *own), encoding) + b"{1,80}")
     return b"".join(parts)
