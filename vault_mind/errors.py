@@ -150,6 +150,15 @@ class UndoRefusedError(VaultMindError):
         super().__init__(f"{_told(what)}: not undone, {why}")
 
 
+class PurgeRefusedError(VaultMindError):
+    """History was not rewritten, and nothing else was changed; `advice` says what to do first."""
+
+    def __init__(self, why: str, advice: str) -> None:
+        self.why = why
+        self.advice = advice
+        super().__init__(f"nothing was purged: {why}. {advice}")
+
+
 class UnwritableTextError(VaultMindError):
     """A text that cannot be a memory."""
 
