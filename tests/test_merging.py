@@ -158,7 +158,7 @@ def test_of_theirs_only_what_we_changed_differs(edits: tuple[list[str], list[str
         assert body == ours.split("\n")
     if base == ours:
         assert body == theirs.split("\n")
-    assert found.startswith(HEAD.replace("\n", ending).replace("fact", "context"))
+    assert found.startswith(HEAD.rstrip("\n").replace("\n", ending).replace("fact", "context"))
     assert set(body) <= set(theirs.split("\n")) | set(ours.split("\n"))
 
 
