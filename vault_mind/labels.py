@@ -19,6 +19,7 @@ _PAST = (
     "|stopped|quit|gave up|given up|switched from|changed from|has left|left|lived|worked|played|drove|owned|studied"
     "|smoked|weighed|drank|took|paid|went"
 )
+_PLAIN = str.maketrans({"’": "'", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe"})
 _EDGE = "(?<![a-z0-9])"
 
 
@@ -113,7 +114,7 @@ def spread(items: Iterable[Item], limit: int | None) -> list[Item]:
 
 def folded(text: str) -> str:
     """`text` as labels see it: no accents, case, invisible characters or curls, and "not" written out."""
-    spelt = unicodedata.normalize("NFKD", text).casefold().replace("’", "'")
+    spelt = unicodedata.normalize("NFKD", text).casefold().translate(_PLAIN)
     kept = "".join(c for c in spelt if unicodedata.category(c) not in ("Mn", "Cf"))
     return kept.replace("n't", " not").replace("cannot", "can not")
 
