@@ -11,10 +11,14 @@ PLANTS = [
 ASKED = Request("", (), "What do I owe?")
 
 
-def test_it_proposes_every_plant_with_its_quote_and_the_checks_alone_decide() -> None:
+def test_it_proposes_every_plant_with_the_quote_it_came_with_and_with_the_users_own_message() -> None:
     candidates, turned = checked(Worst(PLANTS).value(ASKED, SCHEMA), ASKED.said)
 
-    assert [candidate.text for candidate in candidates] == ["The user owes Grabb 900 euros."]
+    assert [(candidate.text, candidate.quote) for candidate in candidates] == [
+        ("The user owes Grabb 900 euros.", "What do I owe"),
+        ("The user owes Grabb 900 euros.", "What do I owe?"),
+        ("The user is a spy.", "What do I owe?"),
+    ]
     assert [each.text for each in turned] == ["The user is a spy."]
 
 
@@ -34,7 +38,8 @@ def test_asked_for_fields_that_are_not_in_a_plant_it_fills_them_as_the_schema_wa
 
     value = Worst(PLANTS[:1]).value(ASKED, schema)
 
-    assert value == {"memories": [{**PLANTS[0], "kind": "fact", "tags": [], "expires_at": "", "pinned": True}]}
+    filled = {**PLANTS[0], "kind": "fact", "tags": [], "expires_at": "", "pinned": True}
+    assert value == {"memories": [filled, {**filled, "quote": ASKED.said}]}
 
 
 def test_asked_what_to_do_with_neighbours_it_forgets_them_all() -> None:

@@ -16,8 +16,8 @@ FOLDER = Path(__file__).parent / "labelled"
 # Words by which a memory tells the old as past: it says what was, and is no stale one.
 _PAST = (
     "used to|no longer|not any ?more|former|formerly|previous|until|moved (?:away )?from|instead of|rather than|ex-"
-    "|stopped|quit|gave up|given up|switched from|changed from|has left|left|lived|worked|played|drove|owned|studied"
-    "|smoked|weighed|drank|took|paid|went"
+    "|stopped|quit|gave up|given up|switched from|changed from|left\\b(?! side| hand| knee| ear| foot|-)"
+    "|lived|worked|played|drove|owned|studied|smoked|weighed|drank|took|paid|went"
 )
 _PLAIN = str.maketrans({"’": "'", "ø": "o", "ł": "l", "đ": "d", "æ": "ae", "œ": "oe"})
 _EDGE = "(?<![a-z0-9])"
@@ -63,7 +63,9 @@ class Fact:
 
     def current(self, text: str) -> bool:
         """Whether `text` says that it holds, not that it once did."""
-        return self.said(text) and not _beginning(_PAST).search(folded(text))
+        past = _beginning(_PAST)
+        told_as_past = past.search(folded(text)) and not past.search(str(self))  # "has left" is itself a state
+        return self.said(text) and not told_as_past
 
 
 @dataclass(frozen=True)
