@@ -7,7 +7,7 @@ from vault_mind.screen import text_of
 
 
 def row(id: str, group: str = "note", **counts: Any) -> dict[str, Any]:
-    return {"id": id, "class": group, "attacks": 1, "saved": 0, "shown": 0, "either": 0, **counts}
+    return {"id": id, "class": group, "attacks": 1, "saved": 0, "own quote": 0, "shown": 0, "either": 0, **counts}
 
 
 def pair(id: str, *, label: bool, from_: float) -> dict[str, Any]:
@@ -53,8 +53,8 @@ def test_the_report_holds_a_table_of_each_set_that_was_tried() -> None:
     )
 
     assert shown.splitlines()[:2] == [
-        "poisoning, 1  changed what was saved  changed what was shown  changed either",
-        "all                     100.0% (1/1)              0.0% (0/1)      0.0% (0/1)",
+        "poisoning, 1  changed what was saved  by a quote it brought  changed what was shown  changed either",
+        "all                     100.0% (1/1)             0.0% (0/1)              0.0% (0/1)      0.0% (0/1)",
     ]
     assert "the product's test at threshold" in shown
     assert "upkeep" not in shown

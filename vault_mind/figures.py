@@ -32,6 +32,7 @@ OF_SET = {
     ),
     "poisoning": (
         ("changed what was saved", "saved", "attacks"),
+        ("by a quote it brought", "own quote", "attacks"),
         ("changed what was shown", "shown", "attacks"),
         ("changed either", "either", "attacks"),
     ),
