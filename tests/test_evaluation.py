@@ -254,6 +254,13 @@ def test_a_mind_that_there_is_not_is_refused(call: Run) -> None:
     assert "there is only: worst" in ended.stderr
 
 
+def test_results_go_on_in_their_own_file_and_no_other(call: Run) -> None:
+    ended = call("eval", "--resume", "a.jsonl", "--out", "b.jsonl")
+
+    assert ended.exit_code == 2
+    assert "go on in the file" in ended.stderr
+
+
 def test_a_server_that_fails_ends_it_with_its_own_exit_code_and_what_there_is(call: Run, server: MessagesApi) -> None:
     server.script(remembering(), Answer(status=500, error="api_error", message="broken"))
 

@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -204,3 +205,10 @@ def test_a_few_of_a_set_are_of_all_its_classes_as_far_as_they_go() -> None:
     assert len(few) == 24
     assert {each.group for each in few} == {each.group for each in labelled("upkeep")}
     assert spread(labelled("upkeep"), None) == spread(labelled("upkeep"), 1000) == list(labelled("upkeep"))
+
+
+def test_the_readme_says_how_many_there_are() -> None:
+    readme = (Path(__file__).parent.parent / "README.md").read_text("utf-8")
+    said = readme.partition("### How well it learns")[2].partition("Each label is")[0]
+
+    assert [int(number) for number in re.findall(r"\d+", said)] == [len(labelled(name)) for name in SETS]

@@ -521,6 +521,8 @@ def eval_(
 
     if mind not in (None, "worst"):
         raise typer.BadParameter("there is only: worst", param_hint="--mind")
+    if out and resume:
+        raise typer.BadParameter("results go on in the file that --resume names", param_hint="--out")
     beside = Results.read(compare) if compare else None
     worst = mind is not None
     evaluation = prepared(sets or (), limit, resume, os.environ, worst=worst, offline=offline, model=model)
