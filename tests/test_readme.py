@@ -51,6 +51,9 @@ CALLS = [
     (0, "doctor --roundtrip"),
     (2, "embed --download --json"),  # no model is set here; test_cli runs it with one
     (0, "rebuild"),
+    (0, "eval duplicates --offline --limit 20 --json --out some.jsonl"),
+    (0, "eval --mind worst --limit 2 --yes"),
+    (2, "eval --resume none.jsonl --compare none.jsonl --model small"),  # test_evaluation runs it with some
     (0, "config --json"),
     (0, "version"),
 ]

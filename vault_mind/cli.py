@@ -548,6 +548,67 @@ def rebuild(ctx: typer.Context, vault: VaultOption = None) -> None:
     say(f"indexed {synced.changed:,} files, {session.index.size() / 1_000_000:.1f} MB", "dim")
 
 
+@app.command("eval", epilog="Example: vault-mind eval upkeep --model claude-haiku-4-5 --out haiku.jsonl")
+def eval_(
+    sets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SET]...", help="extraction, upkeep, duplicates, poisoning; else all.", show_default=False
+        ),
+    ] = None,
+    offline: OfflineFlag = False,
+    model: Annotated[str | None, typer.Option("--model", help="The model to try.", show_default=False)] = None,
+    mind: Annotated[
+        str | None,
+        typer.Option(
+            "--mind", help="worst: a mind that obeys every attack, to try the checks alone.", show_default=False
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", help="So many of each set, of every class.", min=1, show_default=False)
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="A new file for the results.", show_default=False)] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", help="Go on with these results, or show them.", show_default=False)
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option("--compare", help="Other results, to be shown beside.", show_default=False)
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a model is called.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Measure how well learning works, on labelled sets and vaults made for it; yours is not touched."""
+    from vault_mind import figures  # late: only this command measures
+    from vault_mind.evaluation import Results, prepared
+
+    if mind not in (None, "worst"):
+        raise typer.BadParameter("there is only: worst", param_hint="--mind")
+    if out and resume:
+        raise typer.BadParameter("results go on in the file that --resume names", param_hint="--out")
+    beside = Results.read(compare) if compare else None
+    worst = mind is not None
+    evaluation = prepared(sets or (), limit, resume, os.environ, worst=worst, offline=offline, model=model)
+    if evaluation.plan.items:
+        say(evaluation.describe(), "dim")
+        if evaluation.costs and not yes and not confirm("Go on?"):
+            raise typer.Exit(NO_MATCH)
+        evaluation.begin(out, right_now())
+    try:
+        with Screen(stderr=True).status("trying") as tell:
+            evaluation.run(lambda done, of: tell(f"tried {done:,} of {of:,}; Ctrl-C stops"))
+    finally:  # whatever stops it, what has been tried is told
+        rows = evaluation.rows
+        if json:
+            print_json({**evaluation.results.about, "figures": figures.data(rows)})
+        else:
+            Screen().put(figures.report(rows))
+            Screen().put(
+                figures.compared(rows, {name: beside.of(name) for name in rows}, str(compare)) if beside else []
+            )
+        for line in evaluation.ending():
+            say(render.one_line(line), "dim")
+
+
 @app.command(epilog="Example: vault-mind config --json")
 def config(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False) -> None:
     """Show each setting, its value and where it came from."""

@@ -209,3 +209,17 @@ class EmbeddingError(VaultMindError):
         self.why = why
         self.of_text = of_text
         super().__init__(f"{why}. {advice}")
+
+
+class EvaluationError(VaultMindError):
+    """A file of results that an evaluation cannot use."""
+
+    def __init__(self, file: str, why: str) -> None:
+        super().__init__(f"{_told(file)}: {why}")
+
+
+class UntriedError(VaultMindError):
+    """An item of an evaluation that cannot be tried here."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"it cannot be tried here: {why}")
