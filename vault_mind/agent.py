@@ -2,27 +2,38 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vault_mind import prompt
+from vault_mind import lookup, prompt
+from vault_mind.analysis import stopwords, words
 from vault_mind.config import Settings
 from vault_mind.errors import ModelError, VaultMindError
 from vault_mind.extraction import Candidate, Turned, propose
 from vault_mind.index import Index
 from vault_mind.journal import MOST_TRIES, Exchange, Journal, Waiting
+from vault_mind.lookup import TOOLS, Lookup, Lookups
 from vault_mind.memory import Memory
-from vault_mind.model import ModelClient
+from vault_mind.model import Calls, ModelClient, Request, Result, Round
 from vault_mind.ranking import FITS, Hit
 from vault_mind.reconcile import twin
 from vault_mind.vault import Problem, Vault
 
 NEAREST = 3  # memories that do not fit a message and are kept as the nearest
+SHORT, SMALL = 1, 3  # telling words up to which a message says little: at all, and where it refers back
+LAST = 400  # characters of the last reply that help to find what such a message means
 NEIGHBOURS = 20  # memories looked at for a duplicate; one that overlaps by the threshold ranks far above
 
 log = logging.getLogger(__name__)
+
+# What stands for somebody or something named before; in other languages such words are stopwords, which tell nothing.
+_REFERRING = frozenset(
+    """he him his she her hers it its they them their theirs this that these those there then one ones same other
+    er ihn ihm sie ihr ihre ihren sein seine seinen dessen deren il elle lui leur leurs son sa ses él ella ellos su sus
+    lui lei loro suo sua""".split()
+)
 
 
 @dataclass(frozen=True)
@@ -36,6 +47,16 @@ class Recalled:
     pinned: tuple[Memory, ...]
     news: tuple[Problem, ...]
     nearest: tuple[Hit, ...] = ()
+
+
+@dataclass(frozen=True)
+class Shortened:
+    """The conversation was too long for the model; so many of its exchanges are no longer sent along."""
+
+    exchanges: int
+
+
+Aside = Lookup | Shortened  # what happens in the midst of an answer, for whoever wants to be told
 
 
 @dataclass(frozen=True)
@@ -74,7 +95,9 @@ class Agent:
         self._settings = settings
         self._now = now
         self._news: list[Problem] = []
-        self._history: list[tuple[str, str]] = []  # each question as it was sent, and its reply
+        self._history: list[tuple[str, str]] = []  # each question as it is sent again, and its reply
+        self._said = ""  # the last message that was answered
+        self._labels: tuple[list[str], list[str]] | None = None  # kinds and tags, as this chat was told of them
         self.chat = f"{now():%Y-%m-%d-%H%M%S}-{os.urandom(4).hex()}"
 
     def ask(self, message: str) -> str:
@@ -84,36 +107,125 @@ class Agent:
         return reply
 
     def recall(self, message: str) -> Recalled:
-        """The memories that bear on `message`; superseded and expired ones are left out."""
+        """The memories that bear on `message`; superseded and expired ones are left out.
+
+        Where the message alone says little ("and his brother?"), what was said before it is asked for as
+        well. Without recall, or where the mind is to look things up itself, only what is pinned.
+        """
         synced = self.index.sync()
         now = self._now()
         pinned = [memory for memory in self.index.pinned() if memory.current(now)]
-        hits = self.index.ranked(message, self._settings.top_k, now=now)
-        fitting = tuple(hit for hit in hits if hit.fit >= FITS)
+        if self._settings.recall == "off" or (self._settings.recall == "tool" and self._looks_up):
+            return Recalled((), tuple(pinned), synced.news)
+        k = self._settings.top_k
+        hits = self.index.ranked(message, k, now=now)
+        fitting = [hit for hit in hits if hit.fit >= FITS]
+        if len(fitting) < k and self._history and says_little(message, self._settings.language):
+            before = f"{self._said}\n{self._history[-1][1][:LAST]}"
+            known = {hit.memory.path for hit in fitting}
+            more = self.index.ranked(f"{message}\n{before}", k, now=now)
+            fitting += [hit for hit in more if hit.fit >= FITS and hit.memory.path not in known][: k - len(fitting)]
         nearest = tuple(hit for hit in hits if hit.fit < FITS)[:NEAREST]
-        return Recalled(fitting, tuple(pinned), synced.news, nearest)
+        return Recalled(tuple(fitting), tuple(pinned), synced.news, nearest)
 
-    def answer(self, message: str, recalled: Recalled) -> Iterator[str]:
+    def answer(
+        self, message: str, recalled: Recalled, *, aside: Callable[[Aside], None] = lambda _: None
+    ) -> Iterator[str]:
         """The reply, piece by piece. Raises ModelError, perhaps after some of it.
 
-        The exchange joins the history of this chat when the reply is whole, or when the user stops
-        it with something said.
+        The mind may look things up in between, which `aside` is told of. The exchange joins the history of
+        this chat when the reply is whole, or when the user stops it with something said: the message and
+        the words of the reply. What was recalled or looked up for it does not, since it is true of its
+        moment only, and stands behind the part of a request that the server's cache keeps.
         """
-        nearest = () if recalled.hits else recalled.nearest
-        request = prompt.reply(message, recalled.hits, recalled.pinned, self._history, self._now(), nearest)
-        asked, pieces = request.messages[-1].text, []
+        now = self._now()
+        asked = prompt.question(message, (), now)
+        said: list[str] = []
         try:
-            for piece in self.mind.reply(request):
-                pieces.append(piece)
-                yield piece
-        except ModelError:
+            yield from self._rounds(message, recalled, now, said, aside)
+        except ModelError as error:
+            if error.too_long:
+                self._shorten([], aside)  # so that the next message has room
             raise  # what broke off is not sent again, so that it cannot spoil the turns to come
         except (GeneratorExit, KeyboardInterrupt):
-            self._add_to_history(asked, "".join(pieces))
+            self._add_to_history(message, asked, "".join(said))
             raise
-        if not "".join(pieces).strip():
+        if not "".join(said).strip():
             raise ModelError("the model gave an empty reply", "Say it again")
-        self._add_to_history(asked, "".join(pieces))
+        self._add_to_history(message, asked, "".join(said))
+
+    def _rounds(
+        self, message: str, recalled: Recalled, now: datetime, said: list[str], aside: Callable[[Aside], None]
+    ) -> Iterator[str]:
+        """Ask, answer the calls that come back, and ask again until the mind answers; `said` takes its words."""
+        lookups = Lookups(self.vault, self.index, self._settings.top_k, now)
+        rounds: list[Round] = []
+        while True:
+            before = len(said)
+            try:
+                ended = yield from _pieces(self.mind.reply(self._request(message, recalled, now, rounds)), said)
+            except ModelError as error:
+                if error.too_long and len(said) == before and self._shorten(rounds, aside):
+                    continue
+                raise
+            if ended is None:
+                return
+            if len(rounds) > lookup.ROUNDS:  # it was told that there are no more
+                raise ModelError("the model went on looking things up and gave no answer", "Put it another way")
+            rounds.append(Round(ended, self._results(ended, lookups, len(rounds), aside)))
+            if ended.calls and "".join(said).strip() and not said[-1].endswith("\n"):
+                said.append("\n\n")
+                yield "\n\n"  # what it said before it looked, and what it says now, are two paragraphs
+
+    def _results(self, asked: Calls, lookups: Lookups, done: int, aside: Callable[[Aside], None]) -> tuple[Result, ...]:
+        """A result for every call, in their order: none may be left without one."""
+        results = []
+        for number, call in enumerate(asked.calls):
+            if done >= lookup.ROUNDS or number >= lookup.CALLS:
+                why = "not done: no more look-ups in this turn; answer with what you have"
+                results.append(Result(call.id, why, failed=True))
+                continue
+            result, told = lookups.run(call)
+            aside(told)
+            results.append(result)
+        return tuple(results)
+
+    def _request(self, message: str, recalled: Recalled, now: datetime, rounds: Sequence[Round]) -> Request:
+        if self._labels is None:  # once a chat: whatever changes in the system prompt throws the cache away
+            self._labels = self.index.labels()
+        return prompt.reply(
+            message,
+            recalled.hits,
+            recalled.pinned,
+            self._history,
+            now,
+            () if recalled.hits else recalled.nearest,
+            tools=TOOLS if self._looks_up else (),
+            rounds=rounds,
+            kinds=self._labels[0],
+            tags=self._labels[1],
+        )
+
+    @property
+    def _looks_up(self) -> bool:
+        """Whether the mind may look things up itself: it is set so, and this mind takes tools."""
+        return self._settings.recall in ("tool", "both") and bool(getattr(self.mind, "takes_tools", False))
+
+    def _shorten(self, rounds: list[Round], aside: Callable[[Aside], None]) -> bool:
+        """Make what is sent shorter: half of the history goes, then what was looked up; False when nothing is left."""
+        if self._history:
+            gone = (len(self._history) + 1) // 2
+            del self._history[:gone]
+            aside(Shortened(gone))
+            return True
+        if any(len(result.text) > LAST for one in rounds for result in one.results):
+            rounds[:] = [replace(one, results=tuple(map(_cut, one.results))) for one in rounds]
+            return True
+        return False
+
+    def missing(self, message: str, reply: str) -> list[str]:
+        """The paths that `reply` to `message` names and the vault does not hold."""
+        return lookup.missing(reply, message, self.index, self.vault)
 
     def learn(self, message: str, reply: str) -> Learned:
         """Keep what `message` says that is worth keeping. Never raises one of our errors."""
@@ -152,13 +264,15 @@ class Agent:
         news, self._news = tuple(self._news), []
         return news
 
-    def _add_to_history(self, asked: str, reply: str) -> None:
+    def _add_to_history(self, message: str, asked: str, reply: str) -> None:
         if not reply.strip():  # stopped before the first word
             return
-        self._history.append((asked, reply))
+        self._said = message
+        self._history.append((asked, reply.rstrip()))
         limit = self._settings.history_turns
-        if len(self._history) > limit:  # in steps: every trim throws the server's cache away
-            del self._history[: len(self._history) - limit + limit // 3]
+        if len(self._history) > limit:  # in big steps: every trim throws the server's cache away
+            del self._history[: len(self._history) - limit // 3]
+            self._labels = None
 
     def _backlog(self) -> list[Waiting]:
         return [waiting for waiting in self.journal.waiting(self.mind.name) if waiting.exchange.tries < MOST_TRIES]
@@ -210,3 +324,32 @@ class Agent:
         hits = self.index.ranked(text, NEIGHBOURS, now=now)
         memories = (hit.memory for hit in hits)
         return twin(text, memories, threshold=threshold, language=self._settings.language)
+
+
+def says_little(message: str, language: str) -> bool:
+    """Whether what `message` asks for stands in what was said before it, as in "and his brother?".
+
+    Its words that tell something are few once stopwords are left out: one or none, or up to three where
+    a pronoun refers back.
+    """
+    asked = [word.casefold() for word in words(message)]
+    held = stopwords(language) | _REFERRING
+    telling = [word for word in asked if word not in held]
+    return len(telling) <= SHORT or (len(telling) <= SMALL and not _REFERRING.isdisjoint(asked))
+
+
+def _pieces(reply: Iterator[str], said: list[str]) -> Generator[str, None, Calls | None]:
+    """What a mind says, kept in `said` too; gives the calls in which it ends."""
+    while True:
+        try:
+            piece = next(reply)
+        except StopIteration as end:
+            return end.value if isinstance(end.value, Calls) else None
+        said.append(piece)
+        yield piece
+
+
+def _cut(result: Result) -> Result:
+    if len(result.text) <= LAST:
+        return result
+    return replace(result, text=result.text[:LAST] + "\n[cut: there is no room for more in this conversation]")

@@ -26,16 +26,20 @@ class Settings:
     max_tokens: int = 16_000
     extraction_max_tokens: int = 1_024
     top_k: int = 6
-    history_turns: int = 12
+    history_turns: int = 36
     dedupe_threshold: float = 0.7
     language: str = "english"
     ignore: tuple[str, ...] = ()
     offline: bool = False
     embedding_model: str = "none"
+    recall: str = "both"
+    prices: tuple[str, ...] = ()
 
 
 # A vault may come from somebody else: its file says how to search it, never whom to talk to.
 OF_A_VAULT = ("top_k", "history_turns", "dedupe_threshold", "language", "ignore")
+
+_CHOICES = {"recall": ("off", "auto", "tool", "both")}
 
 _MEANINGS = {
     "model": "the model that answers",
@@ -43,12 +47,14 @@ _MEANINGS = {
     "max_tokens": "longest answer, in tokens",
     "extraction_max_tokens": "longest list of proposed memories, in tokens",
     "top_k": "memories recalled for a message",
-    "history_turns": "exchanges of this chat that are sent along",
+    "history_turns": "exchanges of this chat that are sent along; when there are more, a third of them stays",
+    "recall": "how memories reach the model: off, auto (those that bear on the message), tool (it looks), or both",
     "dedupe_threshold": "from this overlap on (0 to 1) two sentences say the same",
     "language": "whose stemming and stopwords search uses (a Snowball name)",
     "ignore": "files not read, as in .gitignore",
     "offline": "never talk to a model",
     "embedding_model": "the model that gives vectors for search by meaning, or none",
+    "prices": "dollars for a million tokens, as MODEL=IN/OUT or MODEL=IN/OUT/READ/WRITTEN, before the known ones",
 }
 
 
@@ -211,6 +217,8 @@ def _in_range(name: str, value: object, origin: str) -> object:
         )
         if not lowest <= value <= highest:
             raise SettingsError(name, f"{value} is not between {lowest} and {highest}", origin)
+    if name in _CHOICES and value not in _CHOICES[name]:
+        raise SettingsError(name, f"{value!r} is none of {', '.join(_CHOICES[name])}", origin)
     if isinstance(value, str) and not value.strip():
         raise SettingsError(name, "it is empty", origin)
     return value
