@@ -4,10 +4,11 @@ A server on this machine speaks the Messages API, answers from a script and bill
 from the cache as far as a marked block, or one of the 20 blocks before it, ends one that was written there within the
 last 5 minutes; prefixes shorter than the model's minimum are not kept; at most 4 blocks may be marked. The real agent
 talks to it through the real SDK for 30 turns over a copy of the sample vault, and looks things up in every fifth. Each
-request is billed as it was sent, and once more in each of two other layouts, as if it had been sent so:
+request is billed as it was sent, and once more in each of three other layouts, as if it had been sent so:
 
-  kept          recalled memories stay in the history, and the end of the question is marked
-  system block  they are a second block of the system prompt, which changes every turn; the first is marked
+  every time     recalled memories are quoted in every turn that they bear on and stay in the history
+  this turn only they are quoted in every turn that they bear on and leave the history; its end is marked
+  system block   they are a second block of the system prompt, which changes every turn; the first is marked
 
 Tokens are counted as characters / 4: the shares are what is measured, not the sums. Prices are multiples of a token in:
 1.25 for one that is written to the cache, 0.1 for one that is read from it.
@@ -63,7 +64,9 @@ _TALK = (
     "gets late , stop there and go on in the morning ; nothing of it is urgent . You said before that you like things "
     "plain , so I would leave out the rest and do just that . "
 )
-_MEMORIES = re.compile(r"\A<memories.*?</memories>\n\n", re.DOTALL)
+_MEMORIES = re.compile(r"\A<memories([^>]*)>\n(.*?)</memories>\n\n", re.DOTALL)
+_MEMORY = re.compile(r'<memory path="([^"]*)".*?</memory>\n', re.DOTALL)
+_ABOVE = re.compile(r' above="([^"]*)"')
 
 Body = dict[str, Any]
 Layout = Callable[[Body], Body]
@@ -111,7 +114,7 @@ class Bill:
 
 
 def _prefixes(body: Body) -> tuple[list[str], list[int], list[int]]:
-    """Of each block in the order in which they are cached: the key and the tokens up to its end; and which are marked."""
+    """Of each block, in the order in which they are cached, the key and the tokens up to its end; which are marked."""
     blocks: list[tuple[str, Mapping[str, Any]]] = [("tool", tool) for tool in body.get("tools", ())]
     blocks += [("system", block) for block in body["system"]]
     for message in body["messages"]:
@@ -132,34 +135,72 @@ def _prefixes(body: Body) -> tuple[list[str], list[int], list[int]]:
 
 
 @dataclass
-class Kept:
-    """The layout in which recalled memories stay in the history: what was once sent is sent again whole."""
+class Quoting:
+    """The layouts in which a memory is quoted whole in every turn that it bears on."""
 
-    whole: dict[str, str] = field(default_factory=dict)
+    said: dict[str, str] = field(default_factory=dict)  # a memory by its path
+    whole: dict[str, str] = field(default_factory=dict)  # a question with all its memories, by the question as sent
 
-    def __call__(self, body: Body) -> Body:
-        """`body`, so laid out."""
-        body = _unmarked(body)
-        *history, asked = [message for message in body["messages"] if isinstance(message["content"], str)]
-        self.whole[_MEMORIES.sub("", asked["content"])] = asked["content"]
-        for message in history:
+    def every_time(self, body: Body) -> Body:
+        """They stay in the history."""
+        body, asked, memories = self._plain(body)
+        for message in _texts(body):
             message["content"] = self.whole.get(message["content"], message["content"])
-        last = body["messages"][-1]
-        if isinstance(last["content"], str):
-            last["content"] = [{"type": "text", "text": last["content"]}]
-        _mark(body["system"][-1])
-        _mark(last["content"][-1])
+        asked["content"] = memories + asked["content"]
+        return _marked(body)
+
+    def this_turn_only(self, body: Body) -> Body:
+        """They leave the history, the end of which is marked."""
+        body, asked, memories = self._plain(body)
+        for message in _texts(body):
+            message["content"] = _MEMORIES.sub("", message["content"])
+        asked["content"] = memories + asked["content"]
+        body = _marked(body, question=False)
+        at = body["messages"].index(asked)
+        if at:
+            before = body["messages"][at - 1]
+            before["content"] = [{"type": "text", "text": before["content"]}]
+            _mark(before["content"][0])
         return body
 
+    def system_block(self, body: Body) -> Body:
+        """They are a second block of the system prompt."""
+        body, _, memories = self._plain(body)
+        for message in _texts(body):
+            message["content"] = _MEMORIES.sub("", message["content"])
+        _mark(body["system"][0])
+        body["system"].append({"type": "text", "text": memories or "Nothing was recalled."})
+        return body
 
-def system_block(body: Body) -> Body:
-    """The layout in which they are a second block of the system prompt."""
-    body = _unmarked(body)
-    asked = [message for message in body["messages"] if isinstance(message["content"], str)][-1]
-    recalled = _MEMORIES.match(asked["content"])
-    asked["content"] = _MEMORIES.sub("", asked["content"])
-    _mark(body["system"][0])
-    body["system"].append({"type": "text", "text": recalled[0] if recalled else "Nothing was recalled."})
+    def _plain(self, body: Body) -> tuple[Body, dict[str, Any], str]:
+        """`body` without marks, the question in it without its memories, and those, each of them whole."""
+        body = _unmarked(body)
+        asked = _texts(body)[-1]
+        sent = asked["content"]
+        found = _MEMORIES.match(sent)
+        memories = ""
+        if found:
+            self.said |= {block[1]: block[0] for block in _MEMORY.finditer(found[2])}
+            above = _ABOVE.search(found[1])
+            again = "".join(self.said.get(path, "") for path in (above[1].split(", ") if above else ()))
+            memories = f"<memories{_ABOVE.sub('', found[1])}>\n{found[2]}{again}</memories>\n\n"
+        asked["content"] = _MEMORIES.sub("", sent)
+        self.whole[sent] = memories + asked["content"]
+        return body, asked, memories
+
+
+def _texts(body: Body) -> list[dict[str, Any]]:
+    return [message for message in body["messages"] if isinstance(message["content"], str)]
+
+
+def _marked(body: Body, *, question: bool = True) -> Body:
+    """`body`, the system prompt marked, and the last block where the `question` or what was looked up ends it."""
+    _mark(body["system"][-1])
+    last = body["messages"][-1]
+    if isinstance(last["content"], str) and question:
+        last["content"] = [{"type": "text", "text": last["content"]}]
+    if isinstance(last["content"], list):
+        _mark(last["content"][-1])
     return body
 
 
@@ -188,12 +229,16 @@ class Server:
     url: str = ""
     now: float = 0.0
     turn: int = 0
-    layouts: Mapping[str, Layout] = field(
-        default_factory=lambda: {"vault-mind": dict, "kept": Kept(), "system block": system_block}
-    )
+    quoting: Quoting = field(default_factory=Quoting)
     learning: Bill = field(default_factory=Bill)
 
     def __post_init__(self) -> None:
+        self.layouts: dict[str, Layout] = {
+            "vault-mind": lambda body: body,
+            "every time": self.quoting.every_time,
+            "this turn only": self.quoting.this_turn_only,
+            "system block": self.quoting.system_block,
+        }
         self.bills = {name: Bill() for name in self.layouts}
 
     def answer(self, body: Body) -> tuple[list[dict[str, Any]], str, Usage]:
@@ -205,7 +250,7 @@ class Server:
         for name, lay in self.layouts.items():
             charged = self.bills[name].charge(lay(body), self.now)
             usage = charged if name == "vault-mind" else usage
-        if self.turn % LOOKS == 0 and isinstance(body["messages"][-1]["content"], str):
+        if self.turn % LOOKS == 0 and body["messages"][-1]["content"][-1]["type"] != "tool_result":
             asked = {"queries": [MESSAGES[self.turn % len(MESSAGES)], "the user's plan"]}
             call = {"type": "tool_use", "id": f"toolu_{self.turn}", "name": "search_memory", "input": asked}
             return [call], "tool_use", usage

@@ -55,6 +55,12 @@ def able(*thinking: str, schemas: bool = True) -> dict[str, Any]:
     return {"type": "model", "id": "scripted", "display_name": "Scripted", "capabilities": capabilities}
 
 
+def text_of(message: Mapping[str, Any]) -> str:
+    """The words of a message as it was sent, whichever of the two forms they have."""
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
+
+
 def remembering(*memories: tuple[str, str, str]) -> Answer:
     """The answer of an extraction call: (kind, text, quote) of each candidate."""
     found = [dict(zip(("kind", "text", "quote"), memory, strict=True)) for memory in memories]

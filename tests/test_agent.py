@@ -13,7 +13,7 @@ from typing import Protocol
 import pytest
 
 from tests.conftest import NOW
-from tests.messages_api import Answer, MessagesApi, remembering
+from tests.messages_api import Answer, MessagesApi, looking, remembering, text_of
 from vault_mind import Agent, Index, Vault
 from vault_mind.config import Endpoint, Settings, state_folder
 from vault_mind.errors import ModelError
@@ -63,7 +63,7 @@ def bodies(vault: Vault) -> list[str]:
 
 def sent(api: MessagesApi, number: int = -1) -> str:
     """The last user message of a request."""
-    return str(api.requests[number]["messages"][-1]["content"])
+    return text_of(api.requests[number]["messages"][-1])
 
 
 def answers(api: MessagesApi) -> list[dict[str, object]]:
@@ -224,7 +224,7 @@ def test_history_always_alternates_stays_bounded_and_is_trimmed_in_steps(new_age
         assert isinstance(messages, list)
         assert [message["role"] for message in messages] == ["user", "assistant"] * (len(messages) // 2) + ["user"]
         assert len(messages) <= 2 * 6 + 1
-        starts.append(messages[0]["content"])
+        starts.append(text_of(messages[0]))
     trims = sum(before != after for before, after in pairwise(starts))
     assert 0 < trims <= 6  # not one a turn: each throws the server's cache away
 
@@ -260,9 +260,9 @@ def test_a_reply_that_is_stopped_keeps_what_was_said_so_far(new_agent: NewAgent,
     pieces.close()  # type: ignore[attr-defined]  # a generator, as Ctrl-C leaves it
     "".join(agent.answer("Go on.", agent.recall("Go on.")))
 
-    roles = [(message["role"], message["content"]) for message in api.requests[-1]["messages"]]
+    roles = [(message["role"], text_of(message)) for message in api.requests[-1]["messages"]]
     assert [role for role, _ in roles] == ["user", "assistant", "user"]
-    assert roles[1] == ("assistant", said)
+    assert roles[1] == ("assistant", said.rstrip())
 
 
 def test_a_reply_that_is_stopped_before_its_first_word_leaves_no_trace(new_agent: NewAgent, api: MessagesApi) -> None:
@@ -301,7 +301,7 @@ def test_a_reply_that_broke_off_does_not_spoil_the_turns_to_come(
 
     messages = api.requests[-1]["messages"]
     assert [message["role"] for message in messages] == ["user", "assistant", "user"]
-    assert all(message["content"].strip() for message in messages)
+    assert all(text_of(message).strip() for message in messages)
     assert "half a" not in str(messages)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.messages_api import Answer, MessagesApi, remembering, serving
+from tests.messages_api import Answer, MessagesApi, able, looking, remembering, serving, text_of
 from vault_mind import Session
 from vault_mind.config import Endpoint
 from vault_mind.errors import ModelError
@@ -98,11 +98,11 @@ def test_the_answer_call_has_the_settings_on_the_wire_and_what_was_recalled_in_t
     assert sent["stream"] is True
     assert [block["cache_control"] for block in sent["system"]] == [{"type": "ephemeral"}]
     assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "user"]
-    assert "The user takes green tea in the morning." in sent["messages"][-1]["content"]
-    assert sent["messages"][-1]["content"].endswith("Which tea do I take in the morning?")
+    assert "The user takes green tea in the morning." in text_of(sent["messages"][-1])
+    assert text_of(sent["messages"][-1]).endswith("Which tea do I take in the morning?")
     assert "green tea" not in sent["system"][0]["text"]
     assert sent["system"] == online.requests[0]["system"]
-    assert set(sent) == {"model", "max_tokens", "thinking", "stream", "system", "messages"}
+    assert set(sent) == {"model", "max_tokens", "thinking", "stream", "system", "messages", "tools"}
     assert credential(online) == "test-key-0123456789"
 
 
@@ -341,7 +341,7 @@ def test_half_a_surrogate_pair_never_makes_a_request_that_is_no_text(api: Messag
     assert len(api.requests) == 2
     for sent in api.requests:
         assert json.dumps(sent, ensure_ascii=False).encode()  # raises for half a pair
-        assert sent["messages"][0]["content"].startswith("caf")
+        assert text_of(sent["messages"][0]).startswith("caf")
 
 
 def test_a_reply_without_a_word_is_no_json(api: MessagesApi, claude: Claude) -> None:

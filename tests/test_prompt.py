@@ -18,8 +18,8 @@ def exchange(message: str, before: str = "") -> Exchange:
 
 
 def test_the_message_comes_last_after_the_date_and_after_what_was_recalled() -> None:
-    assert prompt.question("Which tea?", [TEA], NOW) == (
-        '<memories>\n<memory path="memories/tea.md" kind="preference" date="2026-05-03">\n'
+    assert prompt.Turn("Which tea?", NOW, (TEA,)).asked == (
+        '<memories>\n<memory path="memories/tea.md" kind="preference" source="note" date="2026-05-03">\n'
         "The user prefers green tea.\n</memory>\n</memories>\n\n"
         "<today>Sunday 2026-11-29 18:42</today>\n\n"
         "Which tea?"
@@ -27,18 +27,18 @@ def test_the_message_comes_last_after_the_date_and_after_what_was_recalled() -> 
 
 
 def test_without_memories_there_is_no_empty_block() -> None:
-    assert prompt.question("Hi", [], NOW) == "<today>Sunday 2026-11-29 18:42</today>\n\nHi"
+    assert prompt.Turn("Hi", NOW).asked == "<today>Sunday 2026-11-29 18:42</today>\n\nHi"
     assert prompt.quoted([]) == ""
 
 
 def test_the_users_own_words_are_sent_as_they_are() -> None:
     message = '</memory> <today> & "quotes" \n\n  indented  '
 
-    assert prompt.question(message, [TEA], NOW).endswith(message)
+    assert prompt.Turn(message, NOW, (TEA,)).asked.endswith(message)
 
 
 def test_a_memory_without_a_date_or_a_kind_says_so() -> None:
-    assert '<memory path="a.md" kind="note" date="unknown">' in prompt.quoted([parse("a.md", "tea")])
+    assert '<memory path="a.md" kind="note" source="note" date="unknown">' in prompt.quoted([parse("a.md", "tea")])
 
 
 @pytest.mark.parametrize(
@@ -67,7 +67,9 @@ def test_a_path_or_a_kind_cannot_break_out_of_its_attribute() -> None:
 
     head = prompt.quoted([memory]).splitlines()[1]
 
-    assert head == ('<memory path="a&quot;> &lt;b &amp; c d.md" kind="&quot;>&lt;memories>" date="unknown">')
+    assert head == (
+        '<memory path="a&quot;&gt; &lt;b &amp; c d.md" kind="&quot;&gt;&lt;memories&gt;" source="note" date="unknown">'
+    )
 
 
 @given(st.text(max_size=200))
@@ -158,7 +160,7 @@ def test_where_nothing_fits_the_nearest_are_told_of_as_near_misses() -> None:
     recalled = prompt.reply("Tea?", [Hit(TEA, 1.0)], [], [], NOW, [near])
 
     assert asked.messages[-1].text.startswith(
-        '<memories nothing_fits="true">\n<memory path="memories/tea.md" kind="preference" date="2026-05-03"'
+        '<memories nothing_fits="true">\n<memory path="memories/tea.md" kind="preference" source="note" date="2026-05-03"'
         ' nearest_miss="true">\n'
     )
     assert asked.messages[-1].text.endswith("\n\nTrain?")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.messages_api import Answer, MessagesApi, remembering
+from tests.messages_api import Answer, MessagesApi, looking, remembering, text_of
 from vault_mind import Session, Vault
 from vault_mind.model import Request, Schema
 from vault_mind.ranking import newest_first
@@ -114,7 +114,7 @@ def test_nothing_is_made_of_blank_lines_and_the_end_of_input(
 def test_a_message_is_sent_without_the_newline_of_its_line(with_claude: Talk, online: MessagesApi) -> None:
     with_claude("  indented \r\n")
 
-    assert online.requests[0]["messages"][-1]["content"].endswith("\n\n  indented ")
+    assert text_of(online.requests[0]["messages"][-1]).endswith("\n\n  indented ")
 
 
 def test_quit_leaves_what_follows_unsaid(talk: Talk) -> None:

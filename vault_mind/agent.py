@@ -10,13 +10,14 @@ from datetime import datetime
 from vault_mind import lookup, prompt
 from vault_mind.analysis import stopwords, words
 from vault_mind.config import Settings
-from vault_mind.errors import ModelError, VaultMindError
+from vault_mind.errors import ModelError, UnreadableError, VaultMindError
 from vault_mind.extraction import Candidate, Turned, propose
 from vault_mind.index import Index
 from vault_mind.journal import MOST_TRIES, Exchange, Journal, Waiting
 from vault_mind.lookup import TOOLS, Lookup, Lookups
 from vault_mind.memory import Memory
 from vault_mind.model import Calls, ModelClient, Request, Result, Round
+from vault_mind.prompt import Turn
 from vault_mind.ranking import FITS, Hit
 from vault_mind.reconcile import twin
 from vault_mind.vault import Problem, Vault
@@ -95,8 +96,7 @@ class Agent:
         self._settings = settings
         self._now = now
         self._news: list[Problem] = []
-        self._history: list[tuple[str, str]] = []  # each question as it is sent again, and its reply
-        self._said = ""  # the last message that was answered
+        self._history: list[tuple[Turn, str]] = []  # each question with what was told beside it, and its reply
         self._labels: tuple[list[str], list[str]] | None = None  # kinds and tags, as this chat was told of them
         self.chat = f"{now():%Y-%m-%d-%H%M%S}-{os.urandom(4).hex()}"
 
@@ -121,7 +121,8 @@ class Agent:
         hits = self.index.ranked(message, k, now=now)
         fitting = [hit for hit in hits if hit.fit >= FITS]
         if len(fitting) < k and self._history and says_little(message, self._settings.language):
-            before = f"{self._said}\n{self._history[-1][1][:LAST]}"
+            last, reply = self._history[-1]
+            before = f"{last.message}\n{reply[:LAST]}"
             known = {hit.memory.path for hit in fitting}
             more = self.index.ranked(f"{message}\n{before}", k, now=now)
             fitting += [hit for hit in more if hit.fit >= FITS and hit.memory.path not in known][: k - len(fitting)]
@@ -134,36 +135,39 @@ class Agent:
         """The reply, piece by piece. Raises ModelError, perhaps after some of it.
 
         The mind may look things up in between, which `aside` is told of. The exchange joins the history of
-        this chat when the reply is whole, or when the user stops it with something said: the message and
-        the words of the reply. What was recalled or looked up for it does not, since it is true of its
-        moment only, and stands behind the part of a request that the server's cache keeps.
+        this chat when the reply is whole, or when the user stops it with something said: the message with
+        the memories that were told beside it, as long as they are true, and the words of the reply. What
+        was looked up does not.
         """
         now = self._now()
-        asked = prompt.question(message, (), now)
+        self._refresh(now)
+        above = self._told()
+        nearest = () if recalled.hits else recalled.nearest
+        asked = prompt.turn(message, recalled.hits, recalled.pinned, now, nearest, above)
         said: list[str] = []
         try:
-            yield from self._rounds(message, recalled, now, said, aside)
+            yield from self._rounds(recalled, asked, said, aside)
         except ModelError as error:
             if error.too_long:
                 self._shorten([], aside)  # so that the next message has room
             raise  # what broke off is not sent again, so that it cannot spoil the turns to come
         except (GeneratorExit, KeyboardInterrupt):
-            self._add_to_history(message, asked, "".join(said))
+            self._add_to_history(asked, "".join(said))
             raise
         if not "".join(said).strip():
             raise ModelError("the model gave an empty reply", "Say it again")
-        self._add_to_history(message, asked, "".join(said))
+        self._add_to_history(asked, "".join(said))
 
     def _rounds(
-        self, message: str, recalled: Recalled, now: datetime, said: list[str], aside: Callable[[Aside], None]
+        self, recalled: Recalled, asked: Turn, said: list[str], aside: Callable[[Aside], None]
     ) -> Iterator[str]:
         """Ask, answer the calls that come back, and ask again until the mind answers; `said` takes its words."""
-        lookups = Lookups(self.vault, self.index, self._settings.top_k, now)
+        lookups = Lookups(self.vault, self.index, self._settings.top_k, asked.at)
         rounds: list[Round] = []
         while True:
             before = len(said)
             try:
-                ended = yield from _pieces(self.mind.reply(self._request(message, recalled, now, rounds)), said)
+                ended = yield from _pieces(self.mind.reply(self._request(recalled, asked, rounds)), said)
             except ModelError as error:
                 if error.too_long and len(said) == before and self._shorten(rounds, aside):
                     continue
@@ -190,16 +194,17 @@ class Agent:
             results.append(result)
         return tuple(results)
 
-    def _request(self, message: str, recalled: Recalled, now: datetime, rounds: Sequence[Round]) -> Request:
+    def _request(self, recalled: Recalled, asked: Turn, rounds: Sequence[Round]) -> Request:
         if self._labels is None:  # once a chat: whatever changes in the system prompt throws the cache away
             self._labels = self.index.labels()
         return prompt.reply(
-            message,
+            asked.message,
             recalled.hits,
             recalled.pinned,
-            self._history,
-            now,
+            [(turn.asked, reply) for turn, reply in self._history],
+            asked.at,
             () if recalled.hits else recalled.nearest,
+            above=self._told(),
             tools=TOOLS if self._looks_up else (),
             rounds=rounds,
             kinds=self._labels[0],
@@ -264,10 +269,41 @@ class Agent:
         news, self._news = tuple(self._news), []
         return news
 
-    def _add_to_history(self, message: str, asked: str, reply: str) -> None:
+    def _told(self) -> set[str]:
+        """The paths of the memories that stand in the history."""
+        return {memory.path for turn, _ in self._history for memory in turn.told}
+
+    def _refresh(self, now: datetime) -> None:
+        """Take out of the history what is no longer so: memories that were changed, superseded or forgotten.
+
+        The rest stays the same to the letter, so that the server's cache goes on fitting.
+        """
+        false = {memory.path for turn, _ in self._history for memory in turn.told if not self._holds(memory, now)}
+        if false:
+            self._history = [
+                (
+                    replace(
+                        turn,
+                        told=tuple(memory for memory in turn.told if memory.path not in false),
+                        above=tuple(path for path in turn.above if path not in false),
+                    ),
+                    reply,
+                )
+                for turn, reply in self._history
+            ]
+
+    def _holds(self, memory: Memory, now: datetime) -> bool:
+        try:
+            found = self.vault.read(memory.path)
+        except UnreadableError as error:
+            return error.passing
+        except VaultMindError:
+            return False
+        return found.text == memory.text and found.current(now)
+
+    def _add_to_history(self, asked: Turn, reply: str) -> None:
         if not reply.strip():  # stopped before the first word
             return
-        self._said = message
         self._history.append((asked, reply.rstrip()))
         limit = self._settings.history_turns
         if len(self._history) > limit:  # in big steps: every trim throws the server's cache away

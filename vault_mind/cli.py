@@ -447,15 +447,19 @@ def forget(
 def stats(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False) -> None:
     """Count what the vault holds."""
     from vault_mind.stats import count  # late: only this command counts
+    from vault_mind.usage import account, parse_prices
 
     session = _open(ctx, vault)
     _sync(session)
     counted = count(session.index.memories(), _now())
     waiting, size = len(session.journal.waiting()), session.index.size()
+    used = account(session.ledger.all(), parse_prices(session.settings.prices))
     if json:
-        _print_json({**vars(counted), "vault": session.vault.root, "journal": waiting, "index_bytes": size})
+        more = {"vault": session.vault.root, "journal": waiting, "index_bytes": size, "usage": used}
+        _print_json({**vars(counted), **more})
         return
     extra = {"journal": f"{waiting} exchanges to learn from", "index": f"{size / 1_000_000:.1f} MB, disposable"}
+    extra["tokens"] = render.account(used)
     Screen().put(render.stats(counted, {"vault": render.one_line(str(session.vault.root)), **extra}))
 
 

@@ -92,8 +92,7 @@ class Round:
 class Request:
     """What a mind is asked: the words to send, and the facts that they were made from.
 
-    `rounds` follow the last message, which is the user's. `messages` before that one are sent again in
-    every turn, the same to the letter.
+    `rounds` follow the last message, which is the user's.
     """
 
     system: str
@@ -225,16 +224,18 @@ class Claude:
         """The request as the SDK takes it.
 
         What ends a prefix that is sent again is marked for the cache: the system prompt with the tools
-        before it, the end of the history, and within a turn the end of the last round; three of the four
-        marks that may be. What was recalled stands behind them, and is never sent again.
+        before it, the user's message, and within a turn the end of the last round; three of the four
+        marks that may be. The end of the message before is found from there, so it needs no mark.
         """
-        messages = [{"role": message.role, "content": _sendable(message.text)} for message in request.messages]
+        messages: list[dict[str, Any]] = [
+            {"role": message.role, "content": _sendable(message.text)} for message in request.messages
+        ]
         system: dict[str, Any] = {"type": "text", "text": _sendable(request.system)}
         cached = "cache_control" in options
         if cached:
             system |= _CACHED
-            if len(messages) > 1:
-                messages[-2]["content"] = [{"type": "text", "text": messages[-2]["content"], **_CACHED}]
+        if options.get("cache_control"):
+            messages[-1]["content"] = [{"type": "text", "text": messages[-1]["content"], **_CACHED}]
         for one in request.rounds:
             messages.append({"role": "assistant", "content": [_cleaned(block) for block in one.asked.blocks]})
             if one.results:
@@ -247,7 +248,7 @@ class Claude:
     def _options(self, model: str, request: Request, *, answers: bool) -> dict[str, Any]:
         """The optional parts of a request that the model takes, so far as is known."""
         takes = self._abilities(model)
-        wanted: dict[str, Any] = {"cache_control": True}
+        wanted: dict[str, Any] = {"cache_control": answers}  # what is learned from is sent once only
         if thinking := self._thinking(takes, answers=answers):
             wanted["thinking"] = thinking
         if answers and request.tools:

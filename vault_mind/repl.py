@@ -2,17 +2,18 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 
 from vault_mind import render
-from vault_mind.agent import Learned
+from vault_mind.agent import Aside, Learned, Shortened
 from vault_mind.config import state_folder
 from vault_mind.errors import EmbeddingError, ModelError, VaultMindError
 from vault_mind.files import private_folder
@@ -22,6 +23,7 @@ from vault_mind.regex import Pattern
 from vault_mind.screen import Piece, Screen
 from vault_mind.session import Session
 from vault_mind.stats import count
+from vault_mind.usage import Spent, account, parse_prices
 
 OFFLINE = "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
 HOW_ONLINE = "For Claude, set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL to a server of your own)."
@@ -47,6 +49,7 @@ class Chat:
     exit_code: int = field(default=0, init=False)
     trouble: str | None = field(default=None, init=False)
     _told: str | None = field(default=None, init=False)
+    paused: Callable[[Callable[[], None]], None] | None = field(default=None, init=False)  # while a reply is shown live
 
     def greet(self) -> None:
         """Say once what mind this is."""
@@ -74,18 +77,29 @@ class Chat:
         agent = self.session.agent
         if waiting := agent.backlog():
             self._catch_up(waiting)
+        self.session.ledger.begin_turn()
         recalled = agent.recall(message)
         self._tell_trouble()
         self._tell(*map(render.problem, recalled.news))
         self._tell(render.recalled(recalled), cut=True)
         try:
-            reply = self._stream(agent.answer(message, recalled))
+            reply = self._stream(agent.answer(message, recalled, aside=self._aside))
         except ModelError as error:
             self._fail(str(error), error.exit_code)
             return
+        self._tell(render.missing(agent.missing(message, reply)))
         with self.err.status("learning (Ctrl-C to leave it for later)"):
             what = agent.learn(message, reply)
         self._tell_learned(what)
+
+    def _aside(self, what: Aside) -> None:
+        """Tell in a line what happens in the midst of a reply."""
+        shown = render.shortened(what.exchanges) if isinstance(what, Shortened) else render.looked_up(what)
+        tell = partial(self._tell, shown, cut=True)
+        if self.paused:
+            self.paused(tell)
+        else:
+            tell()
 
     def _tell_trouble(self) -> None:
         """Say once why memories are found by their words alone."""
@@ -97,7 +111,10 @@ class Chat:
 
     def _stream(self, pieces: Iterator[str]) -> str:
         if self.out.is_terminal:
-            return _stream_markdown(self.out.console, pieces)
+            try:
+                return _stream_markdown(self.out.console, pieces, self)
+            finally:
+                self.paused = None
         said, held = "", ""
         for piece in pieces:
             said += piece
@@ -182,6 +199,12 @@ class Chat:
         counted = count(self.session.index.memories(), datetime.now().astimezone())
         self.out.put(render.stats(counted, {}))
 
+    def cost(self, _: str) -> None:
+        """Show the tokens that were used, and their price."""
+        prices, ledger = parse_prices(self.session.settings.prices), self.session.ledger
+        spent: dict[str, Sequence[Spent]] = {"this turn": ledger.turn, "this chat": ledger.here, "ever": ledger.all()}
+        self.out.put(render.accounts({name: account(rows, prices) for name, rows in spent.items()}))
+
     def search(self, query: str) -> None:
         """Show the best matches."""
         now = datetime.now().astimezone()
@@ -237,6 +260,7 @@ COMMANDS = {
     "grep": Command(Chat.grep, "PATTERN", "the lines that match a regex"),
     "show": Command(Chat.show, "NAME", "a memory's file; NAME is its path, stem or a part of it"),
     "stats": Command(Chat.stats, "", "what the vault holds"),
+    "cost": Command(Chat.cost, "", "the tokens of this turn, this chat and ever, and their price"),
     "help": Command(Chat.help, "", "this list"),
     "quit": Command(Chat.quit, "", "leave (or Ctrl-D)"),
 }
@@ -315,8 +339,11 @@ def _embedding_behind(chat: Chat) -> Iterator[None]:
         thread.join(2)  # it stops between two batches; a server that does not answer is not waited for
 
 
-def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
-    """Show Markdown as it comes: blocks that are whole for good, the end of the one being written live."""
+def _stream_markdown(out: Console, pieces: Iterator[str], chat: Chat) -> str:
+    """Show Markdown as it comes: blocks that are whole for good, the end of the one being written live.
+
+    What `chat` has to say meanwhile stands between two blocks.
+    """
     from rich.live import Live  # late: a pipe is shown no Markdown
 
     said, shown = "", 0
@@ -327,7 +354,15 @@ def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
             live.console.print(_Block(block, spaced=bool(shown)))
         return end
 
+    def paused(tell: Callable[[], None]) -> None:
+        nonlocal shown
+        shown = show(len(said))
+        live.stop()
+        tell()
+        live.start()
+
     with Live(console=out, refresh_per_second=12, transient=True) as live:
+        chat.paused = paused
         try:
             for piece in pieces:
                 said += piece

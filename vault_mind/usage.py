@@ -73,6 +73,15 @@ class Cost:
     unknown: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True)
+class Account:
+    """What answers and learning used, and what both cost."""
+
+    answers: Usage
+    learning: Usage
+    cost: Cost
+
+
 @dataclass
 class Ledger:
     """What was used, in `file` a JSON object a line, for its owner alone; and of it what this process used."""
@@ -119,9 +128,10 @@ class Ledger:
         return [spent for line in lines if (spent := _read(line)) is not None]
 
 
-def total(spent: Iterable[Spent], use: str | None = None) -> Usage:
-    """The sum, of one use or of all."""
-    return sum((one.usage for one in spent if use in (None, one.use)), Usage())
+def account(spent: Sequence[Spent], prices: Mapping[str, Price]) -> Account:
+    """What was `spent`, added up; dollars by `prices`, else by those that are known."""
+    answers, learning = (sum((one.usage for one in spent if one.use == use), Usage()) for use in (ANSWER, LEARNING))
+    return Account(answers, learning, cost(spent, prices))
 
 
 def parse_prices(settings: Sequence[str]) -> dict[str, Price]:
@@ -183,7 +193,7 @@ def _read(line: bytes) -> Spent | None:
     try:
         found = json.loads(line)
         counts = [int(found[name]) for name in ("fresh", "read", "written", "out")]
-        names = [str(found[name]) for name in ("use", "model", "server")]
-        return Spent(datetime.fromisoformat(found["at"]), *names, Usage(*counts))
+        use, model, server = (str(found[name]) for name in ("use", "model", "server"))
+        return Spent(datetime.fromisoformat(found["at"]), use, model, server, Usage(*counts))
     except (ValueError, KeyError, TypeError, RecursionError):
         return None
