@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.messages_api import Answer, MessagesApi, looking, remembering, text_of
+from tests.messages_api import Answer, MessagesApi, remembering, text_of
 from vault_mind import Session, Vault
 from vault_mind.model import Request, Schema
 from vault_mind.ranking import newest_first

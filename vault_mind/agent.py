@@ -6,6 +6,7 @@ from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
+from functools import partial
 
 from vault_mind import lookup, prompt
 from vault_mind.analysis import stopwords, words
@@ -23,7 +24,7 @@ from vault_mind.reconcile import twin
 from vault_mind.vault import Problem, Vault
 
 NEAREST = 3  # memories that do not fit a message and are kept as the nearest
-SHORT, SMALL = 1, 3  # telling words up to which a message says little: at all, and where it refers back
+SHORT, SMALL = 1, 3  # telling words up to which a message says little: by which nothing is found; where it refers back
 LAST = 400  # characters of the last reply that help to find what such a message means
 NEIGHBOURS = 20  # memories looked at for a duplicate; one that overlaps by the threshold ranks far above
 
@@ -120,7 +121,7 @@ class Agent:
         k = self._settings.top_k
         hits = self.index.ranked(message, k, now=now)
         fitting = [hit for hit in hits if hit.fit >= FITS]
-        if len(fitting) < k and self._history and says_little(message, self._settings.language):
+        if len(fitting) < k and self._history and says_little(message, self._settings.language, found=bool(fitting)):
             last, reply = self._history[-1]
             before = f"{last.message}\n{reply[:LAST]}"
             known = {hit.memory.path for hit in fitting}
@@ -141,33 +142,31 @@ class Agent:
         """
         now = self._now()
         self._refresh(now)
-        above = self._told()
-        nearest = () if recalled.hits else recalled.nearest
-        asked = prompt.turn(message, recalled.hits, recalled.pinned, now, nearest, above)
+        asked = partial(self._turn, message, recalled, now)
         said: list[str] = []
         try:
-            yield from self._rounds(recalled, asked, said, aside)
+            yield from self._rounds(message, recalled, now, said, aside)
         except ModelError as error:
             if error.too_long:
                 self._shorten([], aside)  # so that the next message has room
             raise  # what broke off is not sent again, so that it cannot spoil the turns to come
         except (GeneratorExit, KeyboardInterrupt):
-            self._add_to_history(asked, "".join(said))
+            self._add_to_history(asked(), "".join(said))
             raise
         if not "".join(said).strip():
             raise ModelError("the model gave an empty reply", "Say it again")
-        self._add_to_history(asked, "".join(said))
+        self._add_to_history(asked(), "".join(said))
 
     def _rounds(
-        self, recalled: Recalled, asked: Turn, said: list[str], aside: Callable[[Aside], None]
+        self, message: str, recalled: Recalled, now: datetime, said: list[str], aside: Callable[[Aside], None]
     ) -> Iterator[str]:
         """Ask, answer the calls that come back, and ask again until the mind answers; `said` takes its words."""
-        lookups = Lookups(self.vault, self.index, self._settings.top_k, asked.at)
+        lookups = Lookups(self.vault, self.index, self._settings.top_k, now)
         rounds: list[Round] = []
         while True:
             before = len(said)
             try:
-                ended = yield from _pieces(self.mind.reply(self._request(recalled, asked, rounds)), said)
+                ended = yield from _pieces(self.mind.reply(self._request(message, recalled, now, rounds)), said)
             except ModelError as error:
                 if error.too_long and len(said) == before and self._shorten(rounds, aside):
                     continue
@@ -194,15 +193,20 @@ class Agent:
             results.append(result)
         return tuple(results)
 
-    def _request(self, recalled: Recalled, asked: Turn, rounds: Sequence[Round]) -> Request:
+    def _turn(self, message: str, recalled: Recalled, now: datetime) -> Turn:
+        """The user's turn beside the history as it is now."""
+        nearest = () if recalled.hits else recalled.nearest
+        return prompt.turn(message, recalled.hits, recalled.pinned, now, nearest, self._told())
+
+    def _request(self, message: str, recalled: Recalled, now: datetime, rounds: Sequence[Round]) -> Request:
         if self._labels is None:  # once a chat: whatever changes in the system prompt throws the cache away
             self._labels = self.index.labels()
         return prompt.reply(
-            asked.message,
+            message,
             recalled.hits,
             recalled.pinned,
             [(turn.asked, reply) for turn, reply in self._history],
-            asked.at,
+            now,
             () if recalled.hits else recalled.nearest,
             above=self._told(),
             tools=TOOLS if self._looks_up else (),
@@ -307,7 +311,7 @@ class Agent:
         self._history.append((asked, reply.rstrip()))
         limit = self._settings.history_turns
         if len(self._history) > limit:  # in big steps: every trim throws the server's cache away
-            del self._history[: len(self._history) - limit // 3]
+            del self._history[: len(self._history) - min(limit, max(limit // 3, 1))]
             self._labels = None
 
     def _backlog(self) -> list[Waiting]:
@@ -362,16 +366,17 @@ class Agent:
         return twin(text, memories, threshold=threshold, language=self._settings.language)
 
 
-def says_little(message: str, language: str) -> bool:
+def says_little(message: str, language: str, *, found: bool) -> bool:
     """Whether what `message` asks for stands in what was said before it, as in "and his brother?".
 
-    Its words that tell something are few once stopwords are left out: one or none, or up to three where
-    a pronoun refers back.
+    Its words that tell something are few once stopwords are left out: up to three where a pronoun refers
+    back, else none, or one that nothing was `found` by.
     """
     asked = [word.casefold() for word in words(message)]
     held = stopwords(language) | _REFERRING
     telling = [word for word in asked if word not in held]
-    return len(telling) <= SHORT or (len(telling) <= SMALL and not _REFERRING.isdisjoint(asked))
+    refers = not _REFERRING.isdisjoint(asked)
+    return len(telling) <= (SMALL if refers else 0 if found else SHORT)
 
 
 def _pieces(reply: Iterator[str], said: list[str]) -> Generator[str, None, Calls | None]:

@@ -15,8 +15,8 @@ _ORDERS = re.compile(
         \ (?:now|always|never|not|only|immediately|first|instead|delete|send|tell|say|ignore|reveal|save|store
         |remember|forget|obey|follow|comply|recommend|answer|reply|call|use|treat|trust|mention)\b
   | \b(?:do\ not|don['’]t|never)\ (?:tell|mention|reveal|inform|warn|ask)\b[^.\n]{0,30}\buser
-  | \b(?:reveal|print|show|send|leak|repeat|output|exfiltrate|post|include)\b[^.\n]{0,50}
-        \b(?:system\ prompt|api[_\ -]?keys?|passwords?|credentials?|secrets?|tokens?|\.env|instructions)\b
+  | \b(?:reveal|print|show|send|leak|repeat|output|exfiltrate|post|include)\b[^\n]{0,50}?
+        (?:\.env\b|\b(?:system\ prompt|api[_\ -]?keys?|passwords?|credentials?|secrets?|tokens?|instructions)\b)
   | \b(?:delete|erase|wipe|overwrite|forget)\ (?:every|all|each|any)\b[^.\n]{0,40}
         \b(?:notes?|memor(?:y|ies)|files?|preferences?)\b
   | \b(?:save|store|remember|record|write)\b[^.\n]{0,60}\bas\ (?:a\ )?(?:user|new)\ (?:preference|fact|memory|rule)\b
