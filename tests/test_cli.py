@@ -622,6 +622,21 @@ def test_forget_with_yes_asks_nothing(call: Run, write: Write) -> None:
 # Stats, doctor, rebuild, config
 
 
+def test_stats_tells_what_was_used_and_what_that_cost(call: Run, online: MessagesApi) -> None:
+    usage = {"input_tokens": 30, "cache_read_input_tokens": 400, "output_tokens": 7}
+    online.script(Answer("Fine.", usage=usage), remembering())
+    prices = {"VAULT_MIND_PRICES": "claude-opus-4-8=5/25/0.5/6.25"}
+    unused = call("stats")
+    call("chat", "-m", "Hello.")
+
+    shown, data = call("stats", env=prices), json.loads(call("stats", "--json", env=prices).stdout)["usage"]
+
+    assert re.search(r"^tokens +no tokens$", unused.stdout, re.MULTILINE)
+    assert "answers 430 in (400 read from cache, 0 written), 7 out; learning 10 in, 10 out; $0.0005" in shown.stdout
+    assert data["answers"] == {"fresh": 30, "read": 400, "written": 0, "out": 7}
+    assert data["cost"] == {"dollars": 0.000525, "unknown": ["claude-haiku-4-5"]}
+
+
 def test_stats_counts_the_vault_and_says_where_it_is(call: Run, write: Write, vault: Vault) -> None:
     write("a.md", TEA)
 

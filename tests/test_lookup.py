@@ -192,8 +192,8 @@ def test_what_cannot_be_done_is_a_result_that_says_why(
 
 
 def test_one_wording_that_is_no_list_will_do(look: Look, teas: None) -> None:
-    assert paths(look("search_memory", queries="green tea")[0]) == ["green.md"]
-    assert paths(look("search_memory", query="green tea")[0]) == ["green.md"]
+    assert paths(look("search_memory", queries="Biscuit the dog")[0]) == ["dog.md"]
+    assert paths(look("search_memory", query="Biscuit the dog")[0]) == ["dog.md"]
 
 
 def test_the_same_failing_call_is_not_made_twice_and_another_one_is(look: Look, teas: None) -> None:

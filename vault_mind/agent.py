@@ -26,6 +26,7 @@ from vault_mind.vault import Problem, Vault
 NEAREST = 3  # memories that do not fit a message and are kept as the nearest
 SHORT, SMALL = 1, 3  # telling words up to which a message says little: by which nothing is found; where it refers back
 LAST = 400  # characters of the last reply that help to find what such a message means
+NO_ROOM = "\n[cut: there is no room for more in this conversation]"
 NEIGHBOURS = 20  # memories looked at for a duplicate; one that overlaps by the threshold ranks far above
 
 log = logging.getLogger(__name__)
@@ -227,10 +228,10 @@ class Agent:
             del self._history[:gone]
             aside(Shortened(gone))
             return True
-        if any(len(result.text) > LAST for one in rounds for result in one.results):
-            rounds[:] = [replace(one, results=tuple(map(_cut, one.results))) for one in rounds]
-            return True
-        return False
+        shorter = [replace(one, results=tuple(map(_cut, one.results))) for one in rounds]
+        changed = shorter != rounds
+        rounds[:] = shorter
+        return changed
 
     def missing(self, message: str, reply: str) -> list[str]:
         """The paths that `reply` to `message` names and the vault does not hold."""
@@ -391,6 +392,7 @@ def _pieces(reply: Iterator[str], said: list[str]) -> Generator[str, None, Calls
 
 
 def _cut(result: Result) -> Result:
-    if len(result.text) <= LAST:
+    """The same, no longer than there is room for; cut once, it stays as it is."""
+    if len(result.text) <= LAST + len(NO_ROOM):
         return result
-    return replace(result, text=result.text[:LAST] + "\n[cut: there is no room for more in this conversation]")
+    return replace(result, text=result.text[:LAST] + NO_ROOM)

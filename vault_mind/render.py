@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vault_mind.memory import Memory
@@ -350,4 +351,6 @@ def _plain(value: object) -> object:
         return value.isoformat()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
+    if isinstance(value, Decimal):
+        return float(value)
     return str(value)

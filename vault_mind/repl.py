@@ -116,13 +116,15 @@ class Chat:
             finally:
                 self.paused = None
         said, held = "", ""
-        for piece in pieces:
-            said += piece
-            held += piece
-            if not held.endswith("\r"):  # half of a line's end, perhaps
-                self._write(render.visible(held))
-                held = ""
-        self._write(render.visible(held) + ("" if said.endswith("\n") else "\n"))
+        try:
+            for piece in pieces:
+                said += piece
+                held += piece
+                if not held.endswith("\r"):  # half of a line's end, perhaps
+                    self._write(render.visible(held))
+                    held = ""
+        finally:  # what broke off ends its line too
+            self._write(render.visible(held) + ("\n" if said and not said.endswith("\n") else ""))
         return said
 
     def _write(self, text: str) -> None:
