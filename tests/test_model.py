@@ -481,18 +481,19 @@ def test_what_is_sent_again_is_marked_for_the_cache(api: MessagesApi, claude: Cl
 
 
 @pytest.mark.parametrize(
-    ("field", "message"),
+    ("status", "field", "message"),
     [
-        ("tools", "registry/tiny does not support tools"),
-        ("tools", "tools: Extra inputs are not permitted"),
-        ("cache_control", "messages.0.content.0.cache_control: Extra inputs are not permitted"),
-        ("thinking", "adaptive thinking is not supported on this model"),
+        (400, "tools", "registry/tiny does not support tools"),
+        (422, "tools", "tools: Extra inputs are not permitted"),
+        (500, "tools", "tools param requires --jinja flag"),
+        (400, "cache_control", "messages.0.content.0.cache_control: Extra inputs are not permitted"),
+        (400, "thinking", "adaptive thinking is not supported on this model"),
     ],
 )
 def test_a_field_that_is_turned_away_is_dropped_once_and_for_the_processes_to_come(
-    api: MessagesApi, tmp_path: Path, field: str, message: str
+    api: MessagesApi, tmp_path: Path, status: int, field: str, message: str
 ) -> None:
-    api.script(Answer(status=400, error="invalid_request_error", message=message), Answer("Tea."))
+    api.script(Answer(status=status, error="invalid_request_error", message=message), Answer("Tea."))
     first, second = (mind_at(api.url, known=Known(tmp_path / "cache" / "servers.json")) for _ in range(2))
 
     assert [whole(mind)[0] for mind in (first, first, second)] == ["Tea."] * 3

@@ -305,11 +305,12 @@ class Claude:
 
     def _drops(self, error: Exception, model: str, options: Mapping[str, Any]) -> bool:
         """Whether `error` turns away an optional part, which from now on is left out."""
-        if getattr(error, "status_code", None) not in (400, 422):
-            return False
-        said = str(error).lower()
+        status, said = getattr(error, "status_code", None), str(error).lower()
         for name, hints in _OPTIONAL.items():
-            if name in options and any(hint in said for hint in hints):
+            turned_away = status in (400, 422) or (
+                name == "tools" and status in (500, 501)
+            )  # llama.cpp without --jinja
+            if turned_away and name in options and any(hint in said for hint in hints):
                 url = self._endpoint.url
                 self._known.keep(url, model, self._abilities(model).without(name))
                 log.info("%s does not take %r; leaving it out", url, name)
