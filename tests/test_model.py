@@ -664,3 +664,18 @@ def test_what_the_user_stops_is_counted_as_well(api: MessagesApi) -> None:
     pieces.close()
 
     assert [usage.sent for usage in noted] == [453]
+
+
+def test_an_error_about_a_round_is_not_taken_for_a_field_that_is_turned_away(api: MessagesApi, claude: Claude) -> None:
+    api.script(looking(("search_memory", {"queries": ["tea"]}), thinking="Hm."))
+    _, calls = whole(claude)
+    assert calls
+    message = "messages.1.content.0: thinking blocks cannot be modified; tools: tool_use ids without tool_result"
+    api.script(Answer(status=400, error="invalid_request_error", message=message))
+
+    with pytest.raises(ModelError, match="refused the request"):
+        whole(claude, replace(WITH_TOOLS, rounds=(Round(calls, (Result("toolu_0", "nothing"),)),)))
+    api.script(Answer("Tea."))
+    whole(claude)
+
+    assert all({"thinking", "tools"} <= set(sent) for sent in api.requests)

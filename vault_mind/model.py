@@ -169,7 +169,7 @@ class Claude:
             except Exception as error:  # promise 8: whatever the server or the SDK does, the chat goes on
                 if begun:
                     raise self._explained(error, model) from error
-                if not self._drops(error, model, options):
+                if request.rounds or not self._drops(error, model, options):  # a round may be what it speaks of
                     if not _passes(error) or (seconds := next(waits, None)) is None:
                         raise self._explained(error, model) from error
                     self._wait(seconds)
@@ -281,7 +281,8 @@ class Claude:
         abilities, kept = UNASKED, False
         try:
             client = self._client()
-        except Exception:  # promise 8: the request that comes next says it where it can be read
+        except Exception as error:  # promise 8: the request that comes next says it where it can be read
+            log.debug("no client could be made", exc_info=error)
             return UNASKED
         try:
             asked = client.with_options(timeout=ASKING, max_retries=0).models.retrieve(model)
@@ -307,10 +308,8 @@ class Claude:
         """Whether `error` turns away an optional part, which from now on is left out."""
         status, said = getattr(error, "status_code", None), str(error).lower()
         for name, hints in _OPTIONAL.items():
-            turned_away = status in (400, 422) or (
-                name == "tools" and status in (500, 501)
-            )  # llama.cpp without --jinja
-            if turned_away and name in options and any(hint in said for hint in hints):
+            statuses = (400, 422, 500, 501) if name == "tools" else (400, 422)  # llama.cpp without --jinja says 500
+            if status in statuses and name in options and any(hint in said for hint in hints):
                 url = self._endpoint.url
                 self._known.keep(url, model, self._abilities(model).without(name))
                 log.info("%s does not take %r; leaving it out", url, name)
