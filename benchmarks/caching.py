@@ -27,6 +27,7 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from itertools import cycle, islice
 from pathlib import Path
@@ -41,6 +42,7 @@ from vault_mind.usage import Usage
 SAMPLE = Path(__file__).parent.parent / "sample_vault"
 MINIMUM = {"claude-opus-4-8": 1024, "claude-haiku-4-5": 4096}  # tokens of the shortest prefix that is kept
 MARKS, LOOKBACK, LIFETIME = 4, 20, 300.0  # blocks that may be marked; blocks before one that are tried; seconds
+NOW = datetime(2026, 11, 29, 18, 42, tzinfo=UTC)  # for the agent, so that it recalls the same whenever this runs
 LOOKS = 5  # in every so manieth turn the model looks something up
 WRITTEN, READ = 1.25, 0.1  # prices beside that of a token in
 
@@ -341,7 +343,7 @@ def chat(folder: Path, *, turns: int = 30, words: int = 120, seconds: float = 40
             max_tokens=settings.max_tokens,
             extraction_max_tokens=settings.extraction_max_tokens,
         )
-        agent = Agent(vault, index, mind, Journal(folder / "journal"), settings)
+        agent = Agent(vault, index, mind, Journal(folder / "journal"), settings, now=lambda: NOW)
         for turn in range(turns):
             server.turn = turn
             agent.ask(MESSAGES[turn % len(MESSAGES)])
