@@ -29,6 +29,7 @@ bench: .venv/ready
 	$(BIN)/pip install --quiet --editable '.[bench]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/speed.py .bench
 	$(BIN)/python benchmarks/recall.py --steps --by-type
+	$(BIN)/python benchmarks/caching.py
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

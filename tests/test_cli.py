@@ -176,7 +176,7 @@ def test_the_default_vault_is_made_on_first_use_with_a_word_about_it(call: Run, 
     first = call("list", "--json")
     second = call("list", "--json")
 
-    assert first == Ended(0, "[]\n", f"made a vault for you: {home / 'vault-mind'}\n")
+    assert first == Ended(0, "[]\n", f"made a vault for you: {home / 'vault-mind'}\nits history is kept by git\n")
     assert second == Ended(0, "[]\n", "")
     assert (home / "vault-mind" / "memories").is_dir()
 
@@ -223,7 +223,7 @@ def test_init_makes_a_vault_of_a_folder_and_leaves_what_is_there(call: Run, tmp_
 
     ended = call("init", str(folder))
 
-    assert ended == Ended(0, "", f"a vault: {folder}\n")
+    assert ended == Ended(0, "", f"a vault: {folder}\nits history is kept by git\n")
     assert (folder / "tea.md").read_bytes() == b"tea\r\n"
     assert (folder / ".vault-mind.toml").read_text(encoding="utf-8") == "top_k = 3\n"
     assert call("init", str(folder)) == ended
@@ -605,7 +605,7 @@ def test_forget_asks_and_only_a_yes_deletes(call: Run, write: Write, vault: Vaul
 
     gone = call("forget", "tea", input="Y\n")
     assert (gone.exit_code, gone.stdout) == (0, "")
-    assert gone.stderr.endswith("forgotten: tea.md\n")
+    assert gone.stderr.endswith("forgotten: tea.md (.trash/tea.md)\n")
     assert not file.exists()
 
 
@@ -620,6 +620,21 @@ def test_forget_with_yes_asks_nothing(call: Run, write: Write) -> None:
 
 
 # Stats, doctor, rebuild, config
+
+
+def test_stats_tells_what_was_used_and_what_that_cost(call: Run, online: MessagesApi) -> None:
+    usage = {"input_tokens": 30, "cache_read_input_tokens": 400, "output_tokens": 7}
+    online.script(Answer("Fine.", usage=usage), remembering())
+    prices = {"VAULT_MIND_PRICES": "claude-opus-4-8=5/25/0.5/6.25"}
+    unused = call("stats")
+    call("chat", "-m", "Hello.")
+
+    shown, data = call("stats", env=prices), json.loads(call("stats", "--json", env=prices).stdout)["usage"]
+
+    assert re.search(r"^tokens +no tokens$", unused.stdout, re.MULTILINE)
+    assert "answers 430 in (400 read from cache, 0 written), 7 out; learning 10 in, 10 out; $0.0005" in shown.stdout
+    assert data["answers"] == {"fresh": 30, "read": 400, "written": 0, "out": 7}
+    assert data["cost"] == {"dollars": 0.000525, "unknown": ["claude-haiku-4-5"]}
 
 
 def test_stats_counts_the_vault_and_says_where_it_is(call: Run, write: Write, vault: Vault) -> None:

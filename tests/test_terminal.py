@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.messages_api import Answer, MessagesApi, remembering
+from tests.messages_api import Answer, MessagesApi, looking, remembering
 from vault_mind import Index, Vault
 from vault_mind.config import state_folder
 from vault_mind.watcher import living
@@ -145,6 +145,27 @@ def test_ctrl_c_stops_a_slow_reply_and_the_chat_goes_on(terminal: Terminal, onli
     told = online.requests[1]["messages"][1]["content"]
     assert ("once upon a time " * 20).startswith(told)
     assert len(told) < len("once upon a time " * 20)
+
+
+def test_a_look_up_stands_in_a_line_of_its_own_within_the_reply(
+    terminal: Terminal, online: MessagesApi, vault: Vault
+) -> None:
+    (vault.root / "tea.md").write_text("The user drinks green tea.", encoding="utf-8")
+    online.script(
+        looking(("search_memory", {"queries": ["tea", "drinks"]}), text="Let me see."),
+        Answer("Green tea, I think.", delay=0.05),
+        remembering(),
+    )
+    terminal.type(
+        f"export ANTHROPIC_BASE_URL={online.url} ANTHROPIC_API_KEY=test-key-0123456789; {CHAT} -m tea?; echo ended $?"
+    )
+
+    shown = terminal.wait_for("^ended 0")
+
+    lines = [line.strip() for line in shown.splitlines() if line.strip()]
+    start = lines.index("Let me see.")
+    assert lines[start : start + 3] == ["Let me see.", "searched: tea, drinks; 1 found", "Green tea, I think."]
+    assert shown.count("Green tea, I think.") == 1
 
 
 def test_a_long_reply_is_shown_once_and_whole_however_small_the_terminal(

@@ -84,7 +84,7 @@ def init(
     ] = False,
     no_git: Annotated[bool, typer.Option("--no-git", help="Keep no history.")] = False,
 ) -> None:
-    """Make a vault of a folder, with a history by git; what is in it stays."""
+    """Make a vault of a folder; what is in it stays as it is."""
     chosen = folder or vault or ctx.obj or Path(os.environ.get("VAULT_MIND_VAULT") or "~/vault-mind")
     target = chosen.expanduser()
     new = [] if os.path.lexists(target / VAULT_FILE) else [VAULT_FILE]
@@ -433,15 +433,19 @@ def forget(
 def stats(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False) -> None:
     """Count what the vault holds."""
     from vault_mind.stats import count  # late: only this command counts
+    from vault_mind.usage import account, parse_prices
 
     session = opened(ctx, vault)
     sync(session)
     counted = count(session.index.memories(), right_now())
     waiting, size = len(session.journal.waiting()), session.index.size()
+    used = account(session.ledger.all(), parse_prices(session.settings.prices))
     if json:
-        print_json({**vars(counted), "vault": session.vault.root, "journal": waiting, "index_bytes": size})
+        more = {"vault": session.vault.root, "journal": waiting, "index_bytes": size, "usage": used}
+        print_json({**vars(counted), **more})
         return
     extra = {"journal": f"{waiting} exchanges to learn from", "index": f"{size / 1_000_000:.1f} MB, disposable"}
+    extra["tokens"] = render.account(used)
     Screen().put(render.stats(counted, {"vault": render.one_line(str(session.vault.root)), **extra}))
 
 

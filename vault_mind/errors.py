@@ -190,13 +190,17 @@ class EditorError(VaultMindError):
 
 
 class ModelError(VaultMindError):
-    """The model gave no usable answer; `advice` says what to do, `answered` whether a server spoke at all."""
+    """The model gave no usable answer; `advice` says what to do, `answered` whether a server spoke at all.
+
+    `too_long`: what was sent is more than the model can take.
+    """
 
     exit_code = 3
 
-    def __init__(self, why: str, advice: str, *, answered: bool = True) -> None:
+    def __init__(self, why: str, advice: str, *, answered: bool = True, too_long: bool = False) -> None:
         self.why = why
         self.answered = answered
+        self.too_long = too_long
         super().__init__(f"{why}. {advice}" if advice else why)
 
 

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -117,7 +118,7 @@ class Index:
         """Every memory that the last sync found, by path."""
         return iter(self._selected("ORDER BY path"))
 
-    def named(self, paths: Sequence[str]) -> list[Memory]:
+    def at(self, paths: Sequence[str]) -> list[Memory]:
         """Those of `paths` that the last sync found."""
         known = self._mended(lambda: self._postings.known(paths))
         return list(self._mended(lambda: self._postings.numbered([number for number, _ in known.values()])).values())
@@ -135,6 +136,24 @@ class Index:
     def pinned(self) -> list[Memory]:
         """The pinned memories that the last sync found, by path."""
         return self._selected("WHERE pinned ORDER BY path")
+
+    def named(self, path: str) -> list[str]:
+        """The paths of the last sync whose name, folders left out, is that of `path`, in any case."""
+        stem = path.rpartition("/")[2].removesuffix(".md").casefold()
+        statement = "SELECT path FROM files WHERE stem = ?"
+        return self._mended(lambda: [str(found) for (found,) in self._postings.rows(statement, (stem,))])
+
+    def labels(self) -> tuple[list[str], list[str]]:
+        """The kinds and the tags of the memories that the last sync found, in lower case, those of most first."""
+
+        def counted(column: str) -> list[str]:
+            rows = self._postings.rows(f"SELECT {column}, count(*) FROM files GROUP BY {column}")  # noqa: S608  # ours
+            counts: Counter[str] = Counter()
+            for labels, count in rows:
+                counts.update(dict.fromkeys((labels or "").split("\n"), count))
+            return [label for label, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])) if label]
+
+        return self._mended(lambda: (counted("kind"), counted("tags")))
 
     def sync(self, progress: Progress | None = None) -> Synced:
         """Bring the index up to date with the files; `progress(done, of)` is called as it goes."""

@@ -60,7 +60,8 @@ class Record:
         except GitError as error:
             return (f"without a history: {error.why}",)
         top = self.history.place().top
-        told = ("its history is kept by git",) if new else (f"its history is that of {top}",)
+        own = new or top == self.history.root
+        told = ("its history is kept by git",) if own else (f"its history is that of {top}",)
         return told + self.write(made, ["Begin a vault"], {"Source": BEGUN})
 
     def begin(self) -> tuple[str, ...]:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vault_mind.memory import Memory
@@ -16,10 +17,12 @@ if TYPE_CHECKING:  # what only some commands show need not be loaded to show the
     from vault_mind.agent import Learned, Recalled
     from vault_mind.config import Config, Endpoint
     from vault_mind.doctor import Finding, Report
+    from vault_mind.lookup import Lookup
     from vault_mind.meanwhile import Missed
     from vault_mind.regex import Line
     from vault_mind.roundtrip import Proof
     from vault_mind.stats import Stats
+    from vault_mind.usage import Account, Usage
     from vault_mind.vault import Problem
     from vault_mind.watcher import Change
 
@@ -324,6 +327,50 @@ def recalled(found: "Recalled") -> list[Piece]:
     return [(head + names, "dim")] if names else []
 
 
+def looked_up(what: "Lookup") -> list[Piece]:
+    """One look-up of the model's, in a line."""
+    names = {"search_memory": "searched", "read_memory": "read"}
+    head = names.get(what.tool) or f"no such tool: {one_line(what.tool)}"
+    end = f"failed: {one_line(what.failed)}" if what.failed else f"{what.found} found"
+    return [(f"{head}: {one_line(what.asked)}" + ("" if head == "read" and not what.failed else f"; {end}"), "dim")]
+
+
+def shortened(exchanges: int) -> list[Piece]:
+    """That a conversation grew too long, in a line."""
+    what = "the first exchange is" if exchanges == 1 else f"the first {exchanges} exchanges are"
+    return [(f"too long for the model: {what} no longer sent along", "yellow")]
+
+
+def missing(paths: Sequence[str]) -> list[Piece]:
+    """The paths that a reply names and that are none, in a line; empty for none."""
+    names = ", ".join(map(one_line, paths))
+    verb = "does" if len(paths) == 1 else "do"
+    return [(f"the reply names {names}, which {verb} not exist", "dim")] if paths else []
+
+
+def accounts(rows: Mapping[str, "Account"]) -> list[Piece]:
+    """What was used and what it cost, a line each."""
+    return _table({name: account(row) for name, row in rows.items()})
+
+
+def account(used: "Account") -> str:
+    """What was used and what it cost."""
+    answers, learning, cost = used.answers, used.learning, used.cost
+    if not (answers.sent or answers.out or learning.sent or learning.out):
+        return "no tokens"
+    parts = [f"answers {_tokens(answers)}", f"learning {_tokens(learning)}"]
+    if cost.dollars is not None:
+        parts.append(f"${cost.dollars:.4f}")
+    if cost.unknown:
+        parts.append(f"what {', '.join(map(one_line, cost.unknown))} costs is not known")
+    return "; ".join(parts)
+
+
+def _tokens(usage: "Usage") -> str:
+    cached = f" ({usage.read:,} read from cache, {usage.written:,} written)" if usage.read or usage.written else ""
+    return f"{usage.sent:,} in{cached}, {usage.out:,} out"
+
+
 def learned(what: "Learned") -> list[Piece]:
     """What was learned, a line each; empty when there is nothing to say."""
     parts = [f"learned: {one_line(memory.body)} ({one_line(memory.path)})" for memory in what.saved]
@@ -448,4 +495,6 @@ def _plain(value: object) -> object:
         return value.isoformat()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
+    if isinstance(value, Decimal):
+        return float(value)
     return str(value)

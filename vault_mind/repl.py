@@ -3,17 +3,18 @@
 import logging
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 
 from vault_mind import render
-from vault_mind.agent import Learned
+from vault_mind.agent import Aside, Learned, Shortened
 from vault_mind.config import state_folder
 from vault_mind.errors import EmbeddingError, ModelError, NoHistoryError, VaultMindError
 from vault_mind.files import private_folder
@@ -27,6 +28,7 @@ from vault_mind.regex import Pattern
 from vault_mind.screen import Piece, Screen
 from vault_mind.session import Session
 from vault_mind.stats import count
+from vault_mind.usage import Spent, account, parse_prices
 from vault_mind.watcher import Notice, Watcher
 
 OFFLINE = "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
@@ -56,6 +58,7 @@ class Chat:
     trouble: str | None = field(default=None, init=False)
     meanwhile: Meanwhile = field(default_factory=Meanwhile, init=False)
     _told: str | None = field(default=None, init=False)
+    paused: Callable[[Callable[[], None]], None] | None = field(default=None, init=False)  # while a reply is shown live
 
     def greet(self) -> None:
         """Say once what mind this is."""
@@ -84,18 +87,29 @@ class Chat:
         agent = self.session.agent
         if waiting := agent.backlog():
             self._catch_up(waiting)
+        self.session.ledger.begin_turn()
         recalled = agent.recall(message)
         self._tell_trouble()
         self._tell(*map(render.problem, recalled.news))
         self._tell(render.recalled(recalled), cut=True)
         try:
-            reply = self._stream(agent.answer(message, recalled))
+            reply = self._stream(agent.answer(message, recalled, aside=self._aside))
         except ModelError as error:
             self._fail(str(error), error.exit_code)
             return
+        self._tell(render.missing(agent.missing(message, reply)))
         with self.err.status("learning (Ctrl-C to leave it for later)"):
             what = agent.learn(message, reply)
         self._tell_learned(what)
+
+    def _aside(self, what: Aside) -> None:
+        """Tell in a line what happens in the midst of a reply."""
+        shown = render.shortened(what.exchanges) if isinstance(what, Shortened) else render.looked_up(what)
+        tell = partial(self._tell, shown, cut=True)
+        if self.paused:
+            self.paused(tell)
+        else:
+            tell()
 
     def _tell_trouble(self) -> None:
         """Say once why memories are found by their words alone."""
@@ -107,15 +121,20 @@ class Chat:
 
     def _stream(self, pieces: Iterator[str]) -> str:
         if self.out.is_terminal:
-            return _stream_markdown(self.out.console, pieces)
+            try:
+                return _stream_markdown(self.out.console, pieces, self)
+            finally:
+                self.paused = None
         said, held = "", ""
-        for piece in pieces:
-            said += piece
-            held += piece
-            if not held.endswith("\r"):  # half of a line's end, perhaps
-                self._write(render.visible(held))
-                held = ""
-        self._write(render.visible(held) + ("" if said.endswith("\n") else "\n"))
+        try:
+            for piece in pieces:
+                said += piece
+                held += piece
+                if not held.endswith("\r"):  # half of a line's end, perhaps
+                    self._write(render.visible(held))
+                    held = ""
+        finally:  # what broke off ends its line too
+            self._write(render.visible(held) + ("\n" if said and not said.endswith("\n") else ""))
         return said
 
     def _write(self, text: str) -> None:
@@ -228,6 +247,12 @@ class Chat:
         counted = count(self.session.index.memories(), datetime.now().astimezone())
         self.out.put(render.stats(counted, {}))
 
+    def cost(self, _: str) -> None:
+        """Show the tokens that were used, and their price."""
+        prices, ledger = parse_prices(self.session.settings.prices), self.session.ledger
+        spent: dict[str, Sequence[Spent]] = {"this turn": ledger.turn, "this chat": ledger.here, "ever": ledger.all()}
+        self.out.put(render.accounts({name: account(rows, prices) for name, rows in spent.items()}))
+
     def search(self, query: str) -> None:
         """Show the best matches."""
         now = datetime.now().astimezone()
@@ -284,6 +309,7 @@ COMMANDS = {
     "grep": Command(Chat.grep, "PATTERN", "the lines that match a regex"),
     "show": Command(Chat.show, "NAME", "a memory's file; NAME is its path, stem or a part of it"),
     "stats": Command(Chat.stats, "", "what the vault holds"),
+    "cost": Command(Chat.cost, "", "the tokens of this turn, this chat and ever, and their price"),
     "help": Command(Chat.help, "", "this list"),
     "quit": Command(Chat.quit, "", "leave (or Ctrl-D)"),
 }
@@ -387,8 +413,11 @@ def _watching(chat: Chat) -> Iterator[None]:
         thread.join(0.5)  # a long sync is not waited for: the next one takes it up
 
 
-def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
-    """Show Markdown as it comes: blocks that are whole for good, the end of the one being written live."""
+def _stream_markdown(out: Console, pieces: Iterator[str], chat: Chat) -> str:
+    """Show Markdown as it comes: blocks that are whole for good, the end of the one being written live.
+
+    What `chat` has to say meanwhile stands between two blocks.
+    """
     from rich.live import Live  # late: a pipe is shown no Markdown
 
     said, shown = "", 0
@@ -399,7 +428,15 @@ def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
             live.console.print(_Block(block, spaced=bool(shown)))
         return end
 
+    def paused(tell: Callable[[], None]) -> None:
+        nonlocal shown
+        shown = show(len(said))
+        live.stop()
+        tell()
+        live.start()
+
     with Live(console=out, refresh_per_second=12, transient=True) as live:
+        chat.paused = paused
         try:
             for piece in pieces:
                 said += piece

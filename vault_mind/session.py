@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from vault_mind.journal import Journal
     from vault_mind.meaning import Meaning
     from vault_mind.model import ModelClient
+    from vault_mind.usage import Ledger
 
 log = logging.getLogger(__name__)
 
@@ -113,13 +114,21 @@ class Session:
         return Journal(state_folder(self.vault.root) / JOURNAL)
 
     @cached_property
+    def ledger(self) -> "Ledger":
+        """The tokens that were used."""
+        from vault_mind.usage import Ledger  # late, as above
+
+        return Ledger(state_folder(self.vault.root) / "usage.jsonl")
+
+    @cached_property
     def mind(self) -> "ModelClient":
         """Claude, or the offline mind."""
         if self.offline:
             from vault_mind.offline import Offline  # late: a search starts faster without what answers
 
             return Offline()
-        from vault_mind.model import Claude  # late, as above
+        from vault_mind.abilities import Known  # late, as above
+        from vault_mind.model import Claude
 
         return Claude(
             self.endpoint,
@@ -127,6 +136,8 @@ class Session:
             extraction_model=self.settings.extraction_model,
             max_tokens=self.settings.max_tokens,
             extraction_max_tokens=self.settings.extraction_max_tokens,
+            known=Known(cache_folder(self.vault.root).parent / "servers.json"),
+            note=self.ledger.note,
         )
 
     @cached_property

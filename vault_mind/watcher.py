@@ -636,7 +636,7 @@ class _View:
         wanted = list(paths)
         for start in range(0, len(wanted), MANY):
             part = wanted[start : start + MANY]
-            found = {memory.path: memory for memory in self.index.named(part)}
+            found = {memory.path: memory for memory in self.index.at(part)}
             for path in part:
                 yield path, found.get(path)
 
