@@ -35,7 +35,7 @@ def log(
     count: Annotated[int, typer.Option("-n", "--count", help="How many at most.", min=1)] = 20,
     json: JsonFlag = False,
 ) -> None:
-    """Show what became of the vault, or of one memory: a line a version, newest first."""
+    """Show the versions of the vault, or of one memory."""
     from vault_mind import retelling  # late: a search starts faster without what asks git
 
     session = opened(ctx, vault)
@@ -63,7 +63,7 @@ def diff(
     path: Annotated[str | None, typer.Option("--path", help="Of this memory only.", show_default=False)] = None,
     vault: VaultOption = None,
 ) -> None:
-    """Show what a version changed; without one, what was edited since the last. Exit 1 when nothing was."""
+    """Show what a version changed, or what is in none yet."""
     from vault_mind import retelling  # late, as above
 
     session = opened(ctx, vault)
@@ -76,7 +76,7 @@ def diff(
 
 @app.command(epilog="Example: vault-mind why coffee")
 def why(ctx: typer.Context, path: NameArgument, vault: VaultOption = None, json: JsonFlag = False) -> None:
-    """Tell the story of a memory: from which words it was learned, what it replaced, who edited it."""
+    """Tell from which words a memory was learned, and who edited it."""
     from vault_mind import retelling  # late, as above
     from vault_mind.past import why as told  # late, as above
 
@@ -101,7 +101,7 @@ def undo(
     vault: VaultOption = None,
     yes: YesFlag = False,
 ) -> None:
-    """Take back a turn: show what that would change, ask, then make a version that says the inverse."""
+    """Take back a turn; it shows what that changes and asks first."""
     from vault_mind import retelling  # late, as above
 
     session = opened(ctx, vault)
