@@ -41,6 +41,8 @@ CALLS = [
     (0, "show jonna --json --as-of today"),
     (0, "edit jonna"),
     (0, "forget kettle --yes"),
+    (0, "forget kettle --purge --yes --json"),
+    (0, "forget --purge --phrase whistles --force --backup before.bundle --yes"),
     (0, "undo --yes"),
     (0, "log jonna -n 5 --json"),
     (1, "diff --path jonna"),
@@ -99,7 +101,7 @@ def test_the_session_at_the_top_prints_what_the_readme_says(home: Path) -> None:
 
 @pytest.mark.parametrize(("exit_code", "call"), CALLS, ids=[call for _, call in CALLS])
 def test_a_call_of_the_readme_works(exit_code: int, call: str, sample: Path, run: Run) -> None:
-    if "kettle --yes" in call or call.startswith("undo"):
+    if "kettle --" in call or "whistles" in call or call.startswith("undo"):
         run("remember", "The kettle whistles.", env={"VAULT_MIND_VAULT": str(sample)})
 
     ended = run(*call.split(), input="A line.\n", env={"VAULT_MIND_VAULT": str(sample), "EDITOR": "true"})

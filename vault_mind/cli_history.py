@@ -152,9 +152,14 @@ def purge(
         say("nothing to purge: it stands nowhere", "dim")
         raise typer.Exit(NO_MATCH)
     _refuse(told, force=force or resumed)
-    if not yes and not confirm("Purge this for ever? No undo brings it back."):
-        say("kept", "dim")
-        raise typer.Exit(NO_MATCH)
+    if not yes:
+        seen = _contents(told)
+        if not confirm("Purge this for ever? No undo brings it back."):
+            say("kept", "dim")
+            raise typer.Exit(NO_MATCH)
+        now = plan(session.vault.root, paths=paths, phrase=phrase)
+        if (now.files, now.history, now.needles, _contents(now)) != (told.files, told.history, told.needles, seen):
+            raise PurgeRefusedError("something of it changed while you were asked", "Look at it, and purge it then")
     session.close()  # its index goes too
     with Screen(stderr=True).status("purging"):
         done = carry_out(told, force=force, backup=backup)
@@ -163,6 +168,12 @@ def purge(
     else:
         Screen().put(retelling.proved(done))
     _tell_of_rest(done, phrase, backup)
+
+
+def _contents(told: "Plan") -> list[bytes | None]:
+    """The bytes of every file of the vault that a purge would touch."""
+    files = [told.root / change.path for change in told.files]
+    return [file.read_bytes() if file.is_file() else None for file in files]
 
 
 def _refuse(told: "Plan", *, force: bool) -> None:
@@ -191,11 +202,11 @@ def _tell_of_rest(done: "Outcome", phrase: str | None, backup: Path | None) -> N
         raise typer.Exit(VaultMindError.exit_code)
 
 
-@app.command("merge-driver", hidden=True, epilog="git calls it; vault-mind init sets it up.")
+@app.command("merge-driver", hidden=True, epilog="Example: vault-mind merge-driver -- %O %A %B %L %P")
 def merge_driver(
-    base: Path,
-    ours: Path,
-    theirs: Path,
+    base: Annotated[Path, typer.Argument(help="What both were made from.")],
+    ours: Annotated[Path, typer.Argument(help="Our version; the merged one takes its place.")],
+    theirs: Annotated[Path, typer.Argument(help="The other version.")],
     size: Annotated[int, typer.Argument(help="The length of a conflict's marks.")] = 7,
     path: Annotated[str, typer.Argument(help="What is merged.")] = "",
 ) -> None:

@@ -127,6 +127,7 @@ def plan(root: Path, *, paths: Sequence[str] = (), phrase: str | None = None) ->
     all_paths = tuple(dict.fromkeys((*wanted.paths, *paths, *thrown)))
     disk, names = _on_disk(root, all_paths, needles, wanted.names)
     told = Plan(root, all_paths, needles.texts, tuple(versions), names, disk)
+    weak = [text for text in weak if not needles.within(text.encode())]  # a name as a rule says what its file says
     warnings = [*_warnings(phrase, weak, disk, all_paths)]
     left = {place.where: place.left for place in left_in(root, needles)}
     waiting = _waiting(root, all_paths)

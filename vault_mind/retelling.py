@@ -104,8 +104,8 @@ def proved(done: Outcome) -> list[Piece]:
     found = done.found
     wrong = (place for place in found.places if not place.left)
     seen = f"in {found.objects:,} objects of git and {found.files:,} files"
-    count = "no place" if not found.count else "1 place" if found.count == 1 else f"{found.count:,} places"
-    took = f"{done.commits:,} commits made anew, {done.seconds:.1f} s"
+    count = _count(found.count, "place") if found.count else "no place"
+    took = f"{_count(done.commits, 'commit')} made anew, {done.seconds:.1f} s"
     return [
         *_rows("proof", [f"{count} left that holds it, {seen}"], "red" if found.count else "green"),
         *_rows("", [took]),
@@ -166,17 +166,21 @@ def _purged(changes: Sequence[Purged]) -> Iterable[str]:
 def _rewritten(told: Plan) -> Iterable[str]:
     """What of git's becomes other, in counts."""
     if told.commits or told.messages:
-        yield f"{told.commits:,} of {told.commits_of:,} commits get another id"
+        yield f"{told.commits:,} of {told.commits_of:,} commits made anew, with another id"
     if told.messages:
-        yield f"{len(told.messages):,} messages lose the text"
+        yield f"text taken out of {_count(len(told.messages), 'message')}"
     if told.refs:
         names = [one_line(name.removeprefix("refs/").removeprefix("heads/")) for name in told.refs]
         more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
-        yield f"{len(names):,} refs move: {', '.join(names[:SHOWN])}{more}"
+        yield f"{_count(len(names), 'ref')} moved: {', '.join(names[:SHOWN])}{more}"
     if told.stashes:
-        yield f"{told.stashes:,} stashes are made anew"
+        yield f"{_count(told.stashes, 'stash', 'stashes')} made anew"
     if told.signatures:
-        yield f"{told.signatures:,} signatures are lost"
+        yield f"{_count(told.signatures, 'signature')} lost"
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
 
 
 def _line(version: Version) -> Iterable[Piece]:
