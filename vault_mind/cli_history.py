@@ -256,24 +256,24 @@ def _gone(session: Session, name: str) -> Iterator[str]:
 def _ever(session: Session, name: str) -> str:
     """The one path that `name` means in the vault as it is, as it was, or in its `.trash`.
 
-    Raises AmbiguousNameError where a name spells out what is gone and is a part of what is there.
+    What is gone counts only where its name is spelt out. Raises AmbiguousNameError and MemoryNotFoundError.
     """
+    gone = [path for path in _gone(session, name) if not (session.vault.root / path).exists()]
+    if name in gone:
+        return name
     try:
-        found = _once(session, name)
+        found = session.vault.find(name)
     except MemoryNotFoundError:
-        thrown = sorted(file.relative_to(session.vault.root).as_posix() for file in _thrown(session, name))
-        if len(thrown) > 1:
-            raise AmbiguousNameError(name, thrown) from None
-        if not thrown:
+        root = session.vault.root
+        choices = gone or sorted(file.relative_to(root).as_posix() for file in _thrown(session, name))
+        if not choices:
             raise
-        return thrown[0]
-    spelt = {name, f"{name}.md"}
-    if not spelt.isdisjoint((found, found.rpartition("/")[2])):
-        return found
-    gone = [path for path in _gone(session, name) if path != found]
-    if gone:
-        raise AmbiguousNameError(name, [found, *gone])
-    return found
+    else:
+        spelt = not {name, f"{name}.md"}.isdisjoint((found, found.rpartition("/")[2]))
+        choices = [found] if spelt else [found, *gone]  # a part of it is less than a name
+    if len(choices) > 1:
+        raise AmbiguousNameError(name, choices)
+    return choices[0]
 
 
 def _thrown(session: Session, name: str) -> Iterator[Path]:
