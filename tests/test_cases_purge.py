@@ -22,11 +22,14 @@ NEEDLE = SECRET.strip(".\n")
 Write = Callable[[str, str | bytes], Path]
 
 
-@pytest.fixture(params=["", "notes"], ids=["the top", "a folder of a bigger one"])
+BOTH = pytest.mark.parametrize("lived", ["", "notes"], ids=["the top", "a folder of a bigger one"], indirect=True)
+
+
+@pytest.fixture
 def lived(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A vault in git, with a memory and a note that say the secret."""
     by_hand(tmp_path, "init", "-q", "-b", "main", ".")
-    root = tmp_path / str(request.param)
+    root = tmp_path / str(getattr(request, "param", "notes"))
     root.mkdir(exist_ok=True)
     (root / "key.md").write_text(SECRET)
     (root / "plan.md").write_text(f"To do: {SECRET}Water the plants.\n")
@@ -179,6 +182,7 @@ def test_GI_03_a_signer_that_never_answers_is_not_waited_for(lived: Path, call: 
 # GI-04: the commit sweeps in whatever else the user had staged, changed or left lying about.
 
 
+@BOTH
 def test_GI_04_what_is_staged_changed_and_left_lying_about_stays_as_it_is(lived: Path, call: Run) -> None:
     (lived / "a.md").write_text("one\n\n\n\n\ntwo\n")
     by_hand(lived, "add", "a.md")
@@ -219,6 +223,7 @@ def test_GI_06_in_the_middle_of_their_work_nothing_is_purged_even_by_force(lived
     assert (lived / "key.md").exists()
 
 
+@BOTH
 def test_GI_06_on_a_detached_head_it_is_purged_from_there_too(lived: Path, call: Run) -> None:
     by_hand(lived, "checkout", "-q", "--detach")
     (lived / "more.md").write_text(f"More: {SECRET}")
@@ -253,6 +258,7 @@ def test_GI_08_without_a_name_it_is_purged_and_nobody_elses_name_is_changed(
 # GI-09: a path that .gitignore excludes makes the whole fail.
 
 
+@BOTH
 def test_GI_09_what_git_ignores_is_purged_from_the_folder_with_the_rest(lived: Path, call: Run) -> None:
     (lived / ".gitignore").write_text("private/\n")
     (lived / "private").mkdir()

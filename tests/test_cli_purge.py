@@ -29,13 +29,16 @@ PATH = "memories/the-user-keeps-the-spare-key-under-the-third-flowerpot.md"
 Write = Callable[[str, str | bytes], Path]
 
 
-@pytest.fixture(params=["", "notes"], ids=["the top", "a folder of a bigger one"])
+BOTH = pytest.mark.parametrize("lived", ["", "notes"], ids=["the top", "a folder of a bigger one"], indirect=True)
+
+
+@pytest.fixture
 def lived(request: pytest.FixtureRequest, tmp_path: Path, call: Run, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A vault in git, at the top or below it, that was told a secret and went on."""
     top = tmp_path / "top"
     top.mkdir()
     by_hand(top, "init", "-q", "-b", "main", ".")
-    root = top / str(request.param)
+    root = top / str(getattr(request, "param", ""))
     assert call("init", str(root)).exit_code == 0
     monkeypatch.setenv("VAULT_MIND_VAULT", str(root))
     call("remember", SECRET)
@@ -51,6 +54,7 @@ def texts(folder: Path) -> str:
     return by_hand(folder, "log", "--all", "-p", "--format=fuller")
 
 
+@BOTH
 def test_it_shows_what_goes_asks_and_only_a_yes_purges(lived: Path, call: Run) -> None:
     before = by_hand(lived, "rev-parse", "HEAD")
 
@@ -77,6 +81,7 @@ def test_it_shows_what_goes_asks_and_only_a_yes_purges(lived: Path, call: Run) -
     assert call("search", "flowerpot").exit_code == 1
 
 
+@BOTH
 def test_a_phrase_goes_wherever_it_stands_and_json_is_the_plan_and_the_proof(lived: Path, call: Run) -> None:
     ended = call("forget", "--purge", "--phrase", "third flowerpot", "--yes", "--json")
 
@@ -126,6 +131,7 @@ def test_what_makes_no_sense_is_refused(write: Write, call: Run, words: list[str
     assert file.exists()
 
 
+@BOTH
 def test_what_is_gone_from_the_vault_is_purged_by_its_old_path(lived: Path, call: Run) -> None:
     call("forget", "spare-key", "--yes")
 
@@ -181,6 +187,7 @@ def test_what_was_pushed_is_refused_and_with_force_each_remote_is_told_of(
     assert "flowerpot" not in texts(lived)
 
 
+@BOTH
 def test_all_that_stands_against_it_is_said_at_once(lived: Path, call: Run) -> None:
     by_hand(History(lived).place().top, "bisect", "start")
     (lived / PATH).write_text("An edit in no version.\n")
@@ -280,6 +287,7 @@ def test_two_files_of_one_name_in_the_trash_are_not_guessed_between(write: Write
     assert not (vault.root / ".trash/old/tea.md").exists()
 
 
+@BOTH
 def test_turns_that_wait_to_be_versions_name_it_no_more(lived: Path, call: Run) -> None:
     history = History(lived)
     (lived / "memories/tea-time.md").write_text("Tea.\n")
@@ -358,6 +366,14 @@ def test_a_watcher_goes_on_and_keeps_nothing_of_it(lived: Path, call: Run) -> No
         watching.close()
 
 
+def test_forgetting_without_a_purge_has_json_too(write: Write, call: Run, vault: Vault) -> None:
+    write("tea.md", "Tea.\n")
+
+    ended = call("forget", "tea", "--yes", "--json")
+
+    assert json.loads(ended.stdout) == {"path": "tea.md", "kept": ".trash/tea.md", "told": []}
+
+
 # A purge that is cut short
 
 KILLED = """
@@ -379,7 +395,11 @@ def killed(event: str, name: str, *words: str) -> None:
 
 
 @pytest.mark.skipif(os.name == "nt", reason="no kill -9")
-@pytest.mark.parametrize(("event", "name"), [("os.remove", "flowerpot"), ("os.remove", "purge.json")])
+@pytest.mark.parametrize(
+    ("event", "name", "lived"),
+    [("os.remove", "flowerpot", "notes"), ("os.remove", "purge.json", "")],
+    indirect=["lived"],
+)
 def test_a_purge_that_was_killed_is_named_by_the_next_command_and_gone_on_with(
     lived: Path, call: Run, event: str, name: str
 ) -> None:
@@ -424,7 +444,7 @@ def clone(hub: Path, folder: Path, branch: str = "main") -> Path:
     return folder
 
 
-@pytest.fixture(params=["", "notes"], ids=["the top", "a folder of a bigger one"])
+@pytest.fixture
 def machines(request: pytest.FixtureRequest, tmp_path: Path, call: Run) -> tuple[Path, Path]:
     """Two machines with one vault in git, each of which was told `init`."""
     by_hand(tmp_path, "init", "-q", "--bare", "--initial-branch=main", "hub.git")
@@ -433,12 +453,13 @@ def machines(request: pytest.FixtureRequest, tmp_path: Path, call: Run) -> tuple
     by_hand(first, "init", "-q", "-b", "main", ".")
     by_hand(first, "config", "pull.rebase", "false")
     by_hand(first, "remote", "add", "origin", str(tmp_path / "hub.git"))
-    call("init", str(first / str(request.param)))
-    call("--vault", str(first / str(request.param)), "remember", "The user drinks green tea.", "--tag", "drinks")
+    inner = str(getattr(request, "param", ""))
+    call("init", str(first / inner))
+    call("--vault", str(first / inner), "remember", "The user drinks green tea.", "--tag", "drinks")
     by_hand(first, "push", "-qu", "origin", "main")
     second = clone(tmp_path / "hub.git", tmp_path / "second")
-    call("init", str(second / str(request.param)))
-    return first / str(request.param), second / str(request.param)
+    call("init", str(second / inner))
+    return first / inner, second / inner
 
 
 def change(vault: Path, old: str, new: str) -> None:
@@ -469,6 +490,7 @@ def test_init_on_a_clone_sets_merging_up_without_a_new_version(machines: tuple[P
     assert "merge-driver" in by_hand(second, "config", "merge.vault-mind.driver")
 
 
+@pytest.mark.parametrize("machines", ["", "notes"], ids=["the top", "a folder of a bigger one"], indirect=True)
 def test_git_pull_merges_a_memory_key_by_key_both_ways(machines: tuple[Path, Path]) -> None:
     first, second = machines
     change(first, "kind: fact", "kind: preference")

@@ -219,6 +219,18 @@ def test_the_history_of_the_readme_is_told_and_taken_back(sample: Path) -> None:
     assert not list(sample.glob("memories/*oat-milk-in*"))
 
 
+def test_the_purges_of_the_readme_leave_nothing(sample: Path, home: Path) -> None:
+    (sample / "phone.md").write_text("Call 1234, the wrong number, at noon.\n")
+    block = next(block for block in fenced("sh") if "--purge" in block)
+
+    told = shell("".join(f"{line} --yes && " for line in block.splitlines()) + "true", sample)
+
+    assert told.count("no place left that holds it") == 2
+    assert not list(sample.glob("memories/*allergic*"))
+    assert (sample / "phone.md").read_text() == "Call 1234, (purged), at noon.\n"
+    assert (home / "before.bundle").exists()
+
+
 def test_the_python_example_runs_as_it_stands(sample: Path) -> None:
     example = fenced("python")[0]
 
