@@ -118,6 +118,7 @@ def test_with_json_and_without_yes_the_plan_is_talk_before_the_question(lived: P
         (["--purge"], "give it, or --phrase"),
         (["--purge", "--phrase", "key"], "'key' is too short"),
         (["no such thing", "--purge"], "no memory is named by 'no such thing'"),
+        (["../tea.md", "--purge"], "../tea.md: refused, it leads outside the vault"),
     ],
 )
 def test_what_makes_no_sense_is_refused(write: Write, call: Run, words: list[str], said: str) -> None:
@@ -156,6 +157,20 @@ def test_a_name_of_what_is_gone_is_never_taken_for_a_part_of_what_is_there(lived
     assert (lived / "old oak.md").exists()
     assert "About oak.md" not in texts(lived)
     assert "About old oak.md" in texts(lived)
+
+
+def test_a_folder_that_is_gone_is_no_memory(lived: Path, call: Run) -> None:
+    (lived / "gone").mkdir()
+    (lived / "gone/a.md").write_text("About oaks.\n")
+    by_hand(lived, "add", "gone")
+    by_hand(lived, "commit", "-qm", "A folder")
+    by_hand(lived, "rm", "-qr", "gone")
+    by_hand(lived, "commit", "-qm", "No folder")
+
+    ended = call("forget", "gone", "--purge", "--yes")
+
+    assert ended.exit_code == 2
+    assert "no memory is named by 'gone'" in ended.stderr
 
 
 def test_where_it_stands_nowhere_the_exit_code_is_1(lived: Path, call: Run) -> None:
@@ -420,6 +435,20 @@ def test_a_purge_that_was_killed_is_named_by_the_next_command_and_gone_on_with(
     assert prove(lived, [NEEDLE]).places == ()
     assert "cocoa" in texts(lived)
     assert "cut short" not in call("search", "tea").stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no kill -9")
+def test_after_one_that_was_killed_only_that_one_goes_on(lived: Path, call: Run) -> None:
+    killed("os.remove", "flowerpot", "forget", Path(PATH).stem, "--purge", "--yes")
+
+    other = call("forget", "drinks-tea", "--purge", "--yes")
+    same = call("forget", Path(PATH).stem, "--purge", "--yes")
+
+    assert other.exit_code == 2
+    assert "another purge was cut short. Go on with that first: vault-mind forget --purge" in other.stderr
+    assert same.exit_code == 0, same.stderr
+    assert prove(lived, [NEEDLE]).places == ()
+    assert "The user drinks tea." in texts(lived)
 
 
 def test_a_search_that_meets_no_purge_loads_nothing_of_it(lived: Path) -> None:

@@ -134,7 +134,7 @@ def purge(
     With neither, go on with a purge that was cut short. Raises PurgeRefusedError, with nothing changed.
     """
     from vault_mind import retelling  # late, as above
-    from vault_mind.purge import carry_out, plan
+    from vault_mind.purge import carry_out  # late, as above
 
     resumed = session.purging
     if path is None and phrase is None and not resumed:
@@ -142,8 +142,7 @@ def purge(
     if backup and session.record.history.off:
         raise PurgeRefusedError("there is no history to back up", "Leave --backup out")
     paths = [_ever(session, path)] if path is not None else []
-    with Screen(stderr=True).status("looking through everything"):
-        told = plan(session.vault.root, paths=paths, phrase=phrase)
+    told = _planned(session, paths, phrase)
     if not json or not yes:
         Screen(stderr=json).put(retelling.plan(told))
     if told.nothing and not resumed:
@@ -157,7 +156,7 @@ def purge(
         if not confirm("Purge this for ever? No undo brings it back."):
             say("kept", "dim")
             raise typer.Exit(NO_MATCH)
-        now = plan(session.vault.root, paths=paths, phrase=phrase)
+        now = _planned(session, paths, phrase)
         if (now.files, now.history, now.needles, _contents(now)) != (told.files, told.history, told.needles, seen):
             raise PurgeRefusedError("something of it changed while you were asked", "Look at it, and purge it then")
     session.close()  # its index goes too
@@ -168,6 +167,18 @@ def purge(
     else:
         Screen().put(retelling.proved(done))
     _tell_of_rest(done, phrase, backup)
+
+
+def _planned(session: Session, paths: list[str], phrase: str | None) -> "Plan":
+    """What it takes. Raises PurgeRefusedError where another purge was cut short: what stands against one is its own."""
+    from vault_mind.purge import plan  # late, as above
+
+    with Screen(stderr=True).status("looking through everything"):
+        told = plan(session.vault.root, paths=paths, phrase=phrase)
+        rest = plan(session.vault.root) if session.purging else told
+    if (rest.paths, rest.needles) != (told.paths, told.needles):
+        raise PurgeRefusedError("another purge was cut short", "Go on with that first: vault-mind forget --purge")
+    return told
 
 
 def _contents(told: "Plan") -> list[bytes | None]:
@@ -248,7 +259,9 @@ def _gone(session: Session, name: str) -> Iterator[str]:
     """Paths that `name` may spell out and that some version of the vault holds."""
     history = session.record.history
     path = Path(name).as_posix()
-    for candidate in () if history.off else (path, f"{path}.md", f"memories/{path}", f"memories/{path}.md"):
+    outside = Path(name).is_absolute() or ".." in Path(name).parts
+    spelt = (path, f"{path}.md", f"memories/{path}", f"memories/{path}.md")
+    for candidate in () if outside or history.off else spelt:
         if next(history.versions(candidate, limit=1), None):
             yield candidate
 
@@ -258,7 +271,8 @@ def _ever(session: Session, name: str) -> str:
 
     What is gone counts only where its name is spelt out. Raises AmbiguousNameError and MemoryNotFoundError.
     """
-    gone = [path for path in _gone(session, name) if not (session.vault.root / path).exists()]
+    old = (path for path in _gone(session, name) if path.lower().endswith(".md"))  # a folder has a past too
+    gone = [path for path in old if not (session.vault.root / path).exists()]
     if name in gone:
         return name
     try:
