@@ -17,7 +17,7 @@ BASE = (
     "aliases:\n  - Tea\n  - Brew  \n---\n\nThe user prefers green tea.\n"
 )
 PROGRAM = "import sys; from pathlib import Path; from vault_mind.merge_driver import drive; "
-PROGRAM += "sys.exit(not drive(*map(Path, sys.argv[2:5]), int(sys.argv[5])))"
+PROGRAM += "print('merged' if drive(*map(Path, sys.argv[3:6]), int(sys.argv[6])) else 'conflicts')"
 COMMAND = f"{shlex.quote(sys.executable)} -c {shlex.quote(PROGRAM)}"
 
 
@@ -327,7 +327,7 @@ def test_a_rebase_merges_so_too(machines: tuple[Machine, Machine]) -> None:
     assert keys(second.read("tea.md")) == {**keys(BASE), "kind": "preference", "source": "user"}
 
 
-@pytest.mark.parametrize("command", [None, "no-such-command-at-all", "sh -c 'exit 70'"])
+@pytest.mark.parametrize("command", [None, "no-such-command-at-all", "sh -c 'exit 70'", "sh -c 'exit 1'", "sh -c :"])
 def test_a_machine_without_the_driver_or_with_a_broken_one_merges_as_git_does(
     tmp_path: Path, command: str | None
 ) -> None:

@@ -729,7 +729,7 @@ def test_journal_chat_history_index_and_vectors_are_purged_and_proved(tmp_path: 
 def test_what_is_not_ours_is_named_and_left(repository: Repository) -> None:
     repository.write(PATH, memory(SECRET))
     repository.commit("One")
-    repository.write(".trash/old.md", memory(SECRET))
+    repository.write(".obsidian/old.md", memory(SECRET))
     repository.write("export.csv", f"1;{SECRET}\n")
     repository.git("config", "branch.main.description", SECRET)
     repository.git("branch", "the-user-is-allergic-to-hazelnuts-and-penicillin")
@@ -738,9 +738,9 @@ def test_what_is_not_ours_is_named_and_left(repository: Repository) -> None:
 
     assert outcome.found.count == 0
     left = {place.where for place in outcome.found.left}
-    assert {".trash/old.md", "export.csv", ".git/config"} <= left
+    assert {".obsidian/old.md", "export.csv", ".git/config"} <= left
     assert any("the name of refs/heads/the-user" in where for where in left)
-    assert (repository.vault / ".trash/old.md").exists()
+    assert (repository.vault / ".obsidian/old.md").exists()
 
 
 def again(folder: Path, last: int) -> bool:

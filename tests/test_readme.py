@@ -41,6 +41,8 @@ CALLS = [
     (0, "show jonna --json --as-of today"),
     (0, "edit jonna"),
     (0, "forget kettle --yes"),
+    (0, "forget kettle --purge --yes --json"),
+    (0, "forget --purge --phrase whistles --force --backup before.bundle --yes"),
     (0, "undo --yes"),
     (0, "log jonna -n 5 --json"),
     (1, "diff --path jonna"),
@@ -102,7 +104,7 @@ def test_the_session_at_the_top_prints_what_the_readme_says(home: Path) -> None:
 
 @pytest.mark.parametrize(("exit_code", "call"), CALLS, ids=[call for _, call in CALLS])
 def test_a_call_of_the_readme_works(exit_code: int, call: str, sample: Path, run: Run) -> None:
-    if "kettle --yes" in call or call.startswith("undo"):
+    if "kettle --" in call or "whistles" in call or call.startswith("undo"):
         run("remember", "The kettle whistles.", env={"VAULT_MIND_VAULT": str(sample)})
 
     ended = run(*call.split(), input="A line.\n", env={"VAULT_MIND_VAULT": str(sample), "EDITOR": "true"})
@@ -218,6 +220,18 @@ def test_the_history_of_the_readme_is_told_and_taken_back(sample: Path) -> None:
 
     assert "The user takes oat milk in their coffee." in told
     assert not list(sample.glob("memories/*oat-milk-in*"))
+
+
+def test_the_purges_of_the_readme_leave_nothing(sample: Path, home: Path) -> None:
+    (sample / "phone.md").write_text("Call 1234, the wrong number, at noon.\n")
+    block = next(block for block in fenced("sh") if "--purge" in block)
+
+    told = shell("".join(f"{line} --yes && " for line in block.splitlines()) + "true", sample)
+
+    assert told.count("no place left that holds it") == 2
+    assert not list(sample.glob("memories/*allergic*"))
+    assert (sample / "phone.md").read_text() == "Call 1234, (purged), at noon.\n"
+    assert (home / "before.bundle").exists()
 
 
 def test_the_python_example_runs_as_it_stands(sample: Path) -> None:

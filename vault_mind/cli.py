@@ -22,7 +22,9 @@ from vault_mind.command import (
     JsonFlag,
     NameArgument,
     OfflineFlag,
+    SomeName,
     VaultOption,
+    YesFlag,
     app,
     confirm,
     json_lines,
@@ -407,16 +409,35 @@ def edit(ctx: typer.Context, path: NameArgument, vault: VaultOption = None) -> N
         say(f"warning: {render.one_line(found)}: {render.one_line(warning)}", "yellow")
 
 
-@app.command(epilog="Example: vault-mind forget coffee")
+@app.command(epilog="Example: vault-mind forget coffee. For ever: vault-mind forget coffee --purge")
 def forget(
     ctx: typer.Context,
-    path: NameArgument,
+    path: SomeName = None,
     vault: VaultOption = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    purge: Annotated[bool, typer.Option("--purge", help="From its history and everywhere else too, for ever.")] = False,
+    phrase: Annotated[
+        str | None, typer.Option("--phrase", help="Purge these words wherever they stand.", show_default=False)
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Purge what was pushed, or has edits in no version.")] = False,
+    backup: Annotated[
+        Path | None,
+        typer.Option("--backup", help="First keep the old history in this file, a git bundle.", show_default=False),
+    ] = None,
+    yes: YesFlag = False,
+    json: JsonFlag = False,
 ) -> None:
-    """Delete a memory; it asks first."""
+    """Delete a memory; it asks first. With --purge take it out of its history too, and prove that it is gone."""
+    if path is not None and phrase is not None:
+        raise typer.BadParameter("it and PATH are two things; purge one after the other", param_hint="--phrase")
+    if not purge and (phrase is not None or force or backup):
+        raise typer.BadParameter("--phrase, --force and --backup need it", param_hint="--purge")
+    if path is None and not purge:
+        raise typer.BadParameter("give it", param_hint="PATH")
     session = opened(ctx, vault)
-    memory = named(session, path)
+    if purge:
+        cli_history.purge(session, path, phrase, force=force, backup=backup, yes=yes, json=json)
+        return
+    memory = named(session, path or "")
     Screen(stderr=True).say(render.whole(memory), end="")
     if not yes and not confirm(f"Forget {render.one_line(memory.path)}?"):
         say("kept", "dim")
@@ -426,6 +447,8 @@ def forget(
     session.forgotten()
     for told in forgotten.told:
         say(render.one_line(told), "yellow")
+    if json:
+        print_json({"path": memory.path, "kept": forgotten.kept, "told": forgotten.told})
     say(f"forgotten: {render.one_line(memory.path)} ({render.one_line(forgotten.kept)})", "dim")
 
 
@@ -687,6 +710,6 @@ def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bo
     return at is not None and (start is None or at >= start) and (end is None or at < end)
 
 
-from vault_mind import cli_history  # noqa: E402, F401  # at the end: its commands stand below these in --help
+from vault_mind import cli_history  # noqa: E402  # at the end: its commands stand below these in --help
 
 __all__ = ["app"]

@@ -125,6 +125,8 @@ def opened(ctx: typer.Context, vault: Path | None, **flags: object) -> Session:
     if session.made:
         say(f"made a vault for you: {render.one_line(str(session.vault.root))}", "dim")
         start_history(session.vault, [VAULT_FILE])
+    if session.purging and not ctx.params.get("purge"):
+        say("a purge was cut short, and not everything is gone yet; go on with: vault-mind forget --purge", "yellow")
     return session
 
 

@@ -16,7 +16,7 @@ from unicodedata import normalize
 from vault_mind.analysis import stopwords, terms
 from vault_mind.commits import state
 from vault_mind.config import OF_A_VAULT, VAULT_FILE, state_folder
-from vault_mind.errors import GitError, MemoryNotFoundError, SettingsError, VaultMindError
+from vault_mind.errors import MemoryNotFoundError, SettingsError, VaultMindError
 from vault_mind.files import TEMPORARY
 from vault_mind.frontmatter import Value
 from vault_mind.history import History
@@ -24,12 +24,13 @@ from vault_mind.index import Index
 from vault_mind.journal import MOST_TRIES, Journal
 from vault_mind.listing import unpacked
 from vault_mind.memory import KINDS, NOTE, Memory, moment
+from vault_mind.merge_driver import missing
 from vault_mind.names import alike, too_long, unfit
 from vault_mind.ranking import language_of
 from vault_mind.reconcile import same
 from vault_mind.rows import digest
 from vault_mind.sync import Progress
-from vault_mind.vault import FOLDER, Vault
+from vault_mind.vault import FOLDER, PURGE, Vault
 from vault_mind.watcher import living
 
 SLACK = timedelta(days=1)  # by which another machine's clock may be ahead, and a date alone in another time zone
@@ -96,6 +97,7 @@ HEADINGS: Mapping[str, str] = {
     "waiting": "exchanges that wait",
     "remade": "indexes made anew",
     "git": "troubles with git",
+    "purge": "purges that were cut short",
     "watcher": "watchers at work",
 }
 
@@ -543,10 +545,18 @@ def _past(said: _Said) -> Iterator[Finding]:
 
 
 def _of_git(vault: Vault) -> Iterator[Finding]:
+    history, bare = History(vault.root), False
     try:
-        told = state(History(vault.root))
-    except GitError as error:  # it does not answer
+        told = state(history)
+        bare = not history.off and missing(vault.root)
+    except VaultMindError as error:  # it does not answer
         told = [str(error)]
+    if bare:
+        what = "git merges memories by lines on this machine, and not key by key as .gitattributes asks"
+        yield Finding("", what, "set it up with: vault-mind init (in the vault's folder)", remark=True, code="git")
+    if (state_folder(vault.root) / PURGE).exists():
+        what = "a purge was cut short, and not everything is gone yet"
+        yield Finding("", what, "go on with: vault-mind forget --purge", code="purge")
     for what in told:
         advice = next((advice for part, advice in _OF_GIT if part in what), None)
         yield Finding("", what, advice or "look with: git status", remark=advice is not None, code="git")

@@ -12,13 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from vault_mind import git
-from vault_mind.files import read_regular
+from vault_mind.errors import PathRefusedError
+from vault_mind.files import read_regular, write_whole
 from vault_mind.frontmatter import FrontmatterError, Value, load, split, with_key
 from vault_mind.memory import decoded, moment
 
 NAME = "vault-mind"
+ATTRIBUTES = ".gitattributes"
 ATTRIBUTE = f"*.md merge={NAME}"
 THEIRS = "_theirs"  # what is put after a key whose values conflict: the other value stands there
+MERGED, CONFLICTS = "merged", "conflicts"  # what the driver says to the line that git runs
 MARKER = 7  # characters of a conflict's marks, unless git asks for more
 
 _LISTS = ("tags", "aliases")
@@ -76,16 +79,19 @@ def install(root: Path, command: str | None = None) -> bool:
     """Have git merge the vault's memories so, on this machine; whether anything had to be changed. Raises GitError.
 
     `.gitattributes` in the vault travels with it; the driver itself is a matter of each machine's configuration, and
-    `command` is what runs vault-mind there.
+    `command` is what runs vault-mind there. Raises PathRefusedError, UnreadableError and WriteFailedError for the file.
     """
     config = {"name": "memories, key by key", "driver": _driver(command or _command())}
-    attributes = root / ".gitattributes"
-    before = attributes.read_bytes() if attributes.exists() else b""
+    attributes = root / ATTRIBUTES
+    if attributes.is_symlink():  # git reads none, and it may lead anywhere
+        raise PathRefusedError(attributes.name, "it is a link")
+    there = read_regular(attributes, limit=None)[0] if attributes.exists() else None
+    before = there or b""
     changed = False
     if not any(line.split() == ATTRIBUTE.encode().split() for line in before.splitlines()):
         newline = b"\r\n" if b"\r\n" in before else b"\n"
         gap = newline if before and not before.endswith(b"\n") else b""
-        attributes.write_bytes(before + gap + ATTRIBUTE.encode() + newline)
+        write_whole(attributes, before + gap + ATTRIBUTE.encode() + newline, expected=there)
         changed = True
     for key, value in config.items():
         name = f"merge.{NAME}.{key}"
@@ -97,7 +103,7 @@ def install(root: Path, command: str | None = None) -> bool:
 
 def uninstall(root: Path) -> None:
     """Undo `install`: our line and our configuration go, everybody else's stay. Raises GitError."""
-    attributes = root / ".gitattributes"
+    attributes = root / ATTRIBUTES
     if attributes.exists():
         lines = attributes.read_bytes().splitlines(keepends=True)
         kept = [line for line in lines if line.split() != ATTRIBUTE.encode().split()]
@@ -114,9 +120,19 @@ def _command() -> str:
 
 
 def _driver(command: str) -> str:
-    # A vault-mind that is gone or broken exits with more than 1: git's own merge takes its place.
-    merge = f"{command} merge-driver %O %A %B %L %P"
-    return f"{merge}; s=$?; [ $s -le 1 ] && exit $s; exec git merge-file --marker-size=%L %A %O %B"
+    # One that is gone or broken says neither, whatever its exit code: git's own merge takes its place.
+    said = f"$({command} merge-driver -- %O %A %B %L %P)"
+    ends = f"{MERGED}) exit 0;; {CONFLICTS}) exit 1;;"
+    return f'case "{said}" in {ends} esac; exec git merge-file --marker-size=%L %A %O %B'
+
+
+def missing(root: Path) -> bool:
+    """Whether the vault asks for this merge and this machine's git does not know it. Raises GitError."""
+    attributes = root / ATTRIBUTES
+    data = read_regular(attributes, limit=None)[0] if attributes.is_file() else b""
+    if not any(line.split() == ATTRIBUTE.encode().split() for line in data.splitlines()):
+        return False
+    return not git.ask(root, "config", "--get", f"merge.{NAME}.driver", fine=(0, 1))
 
 
 def _side(version: bytes) -> _Side:

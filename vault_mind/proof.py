@@ -10,6 +10,7 @@ from vault_mind import objects, repository
 from vault_mind.config import cache_folder, state_folder
 from vault_mind.needles import Needles, pieces
 from vault_mind.rewriting import text_of
+from vault_mind.vault import TRASH
 
 _PIECE = 1 << 24  # bytes of a file that are read at a time
 _OVERLAP = 1 << 16
@@ -212,7 +213,8 @@ def _gits_own(inner: str) -> str:
 
 
 def _not_ours(where: Path) -> str:
-    if any(part.startswith(".") for part in where.parts[:-1]):
+    folders = where.parts[1:-1] if where.parts[0] == TRASH else where.parts[:-1]
+    if any(part.startswith(".") for part in folders):
         return "a folder that is not vault-mind's: delete it there"
     return "" if where.suffix.lower() == ".md" else "not a memory: change it by hand"
 

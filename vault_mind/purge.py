@@ -22,14 +22,16 @@ from vault_mind import objects, repository
 from vault_mind.config import cache_folder, state_folder
 from vault_mind.errors import EmbeddingError, PurgeRefusedError, UnreadableError, VaultMindError
 from vault_mind.files import move_new, private_folder, read_regular, write_whole
+from vault_mind.history import History
+from vault_mind.journal import Journal
 from vault_mind.memory import Memory, decoded, parse
 from vault_mind.needles import LEAST, SHORT, Needle, Needles, telling
 from vault_mind.proof import Found, left_in, prove
 from vault_mind.repository import Ref, Repository, Worktree
 from vault_mind.rewriting import Rewriting, Targets, emptied
-from vault_mind.vault import Vault
+from vault_mind.turns import note_again, noted
+from vault_mind.vault import JOURNAL, PURGE, TRASH, Vault
 
-NOTE = "purge.json"  # in the state folder, while a purge is under way
 COMMON = 5  # files that hold a sentence of the memory, from which on its owner is warned
 _SENTENCE = re.compile(r"(?<=[.!?…。！？])\s+")
 _REMOTE = "refs/remotes/"
@@ -117,14 +119,19 @@ def plan(root: Path, *, paths: Sequence[str] = (), phrase: str | None = None) ->
         if around:
             versions |= dict.fromkeys(around.versions(around.prefix + os.fsencode(path)))
     memories = list(_memories(root, paths, around, versions))
+    thrown = _thrown_away(root, memories)
+    for path in thrown if around else ():
+        versions |= dict.fromkeys(around.versions(around.prefix + os.fsencode(path)) if around else ())
     sentences, weak = telling(text for memory in memories for text in _texts(memory))
     needles = Needles([*wanted.needles, *sentences, *([phrase] if phrase else [])])
-    all_paths = tuple(dict.fromkeys((*wanted.paths, *paths)))
+    all_paths = tuple(dict.fromkeys((*wanted.paths, *paths, *thrown)))
     disk, names = _on_disk(root, all_paths, needles, wanted.names)
     told = Plan(root, all_paths, needles.texts, tuple(versions), names, disk)
+    weak = [text for text in weak if not needles.within(text.encode())]  # a name as a rule says what its file says
     warnings = [*_warnings(phrase, weak, disk, all_paths)]
     left = {place.where: place.left for place in left_in(root, needles)}
-    other = tuple(str(file) for file in _ours(state_folder(root)) if _holds(file, needles))
+    waiting = _waiting(root, all_paths)
+    other = tuple(str(file) for file in _ours(state_folder(root)) if file in waiting or _holds(file, needles))
     if around is None:
         return replace(told, other_files=other, warnings=(*warnings, *_left(left)))
     with _worked(around, told) as work:
@@ -145,13 +152,16 @@ def carry_out(told: Plan, *, force: bool = False, backup: Path | None = None) ->
     root = told.root
     around = repository.around(root)
     with Vault(root).lock():
+        there = list(_memories(root, told.paths, None, {}))
         if around is None:
             _note(told)
             _clean_ours(told)
             commits, advice = 0, list[str]()
         else:
             commits, advice = _rewrite(told, around, force=force, backup=backup)
-        (state_folder(root) / NOTE).unlink(missing_ok=True)
+        for memory in there:  # one that was being learned when a chat was cut off does not come back
+            Journal(state_folder(root) / JOURNAL).forget(memory)
+        (state_folder(root) / PURGE).unlink(missing_ok=True)
     found = prove(root, told.needles, [blob for _, blob in told.versions])
     return Outcome(found, commits, time.monotonic() - start, tuple(advice))
 
@@ -170,7 +180,7 @@ def _rewrite(told: Plan, around: Repository, *, force: bool, backup: Path | None
             around.move(work.moves)
         except BaseException:
             if not resumed:  # nothing was changed, so there is nothing to go on with
-                (state_folder(told.root) / NOTE).unlink(missing_ok=True)
+                (state_folder(told.root) / PURGE).unlink(missing_ok=True)
             raise
         needles = work.rewriting.targets.needles
         for worktree, staged in work.staged:
@@ -371,12 +381,28 @@ def _clean_ours(told: Plan) -> None:
             _delete(file, needles)
             continue
         _scrub(file, needles)
-        parts = [os.fsdecode(names.get(os.fsencode(part), os.fsencode(part))) for part in Path(change.path).parts]
-        if (target := root.joinpath(*parts)) != file:
+        if (target := root / _called(change.path, names)) != file:
             _rename(file, target, needles)
+    _clean_turns(told, names)
     for file in _ours(state_folder(root)):
         _scrub(file, needles)
     _clean_cache(root)
+
+
+def _clean_turns(told: Plan, names: Mapping[bytes, bytes]) -> None:
+    """In no turn that waits to be a version is a path that went; one of nothing else goes itself."""
+    for file, turn in noted(History(told.root)):
+        left = [path for path in turn.paths if path not in told.paths]
+        called = tuple(_called(path, names) for path in left)
+        if called != turn.paths and called:
+            note_again(file, replace(turn, paths=called))
+        elif not called:
+            file.unlink(missing_ok=True)
+
+
+def _called(path: str, names: Mapping[bytes, bytes]) -> str:
+    """The path as it is called when parts of it have other names."""
+    return os.fsdecode(b"/".join(names.get(part, part) for part in os.fsencode(path).split(b"/")))
 
 
 def _clean_cache(root: Path) -> None:
@@ -438,10 +464,19 @@ def _called_otherwise(root: Path, parts: Sequence[bytes], known: Mapping[bytes, 
 
 
 def _markdown(root: Path) -> Iterator[Path]:
-    """Every Markdown file of the vault, whether it is read or ignored; dot-folders are others'."""
+    """Every Markdown file of the vault, whether it is read or ignored; dot-folders but `.trash` are others'."""
     for at, folders, files in os.walk(root):
-        folders[:] = sorted(name for name in folders if not name.startswith("."))
+        ours = (TRASH,) if Path(at) == root else ()
+        folders[:] = sorted(name for name in folders if name in ours or not name.startswith("."))
         yield from (Path(at, n) for n in sorted(files) if n.lower().endswith(".md") and not n.startswith("."))
+
+
+def _thrown_away(root: Path, memories: Sequence[Memory]) -> list[str]:
+    """What lies in `.trash` and says, byte for byte, what one of the memories says or said."""
+    texts = {memory.text for memory in memories if memory.text.strip()}
+    files = (file.relative_to(root) for file in _markdown(root))
+    thrown = (file.as_posix() for file in files if file.parts[0] == TRASH)
+    return [path for path in thrown if decoded(_data(root / path))[0] in texts]
 
 
 def _memories(
@@ -532,11 +567,16 @@ def _ours(folder: Path) -> list[Path]:
     if not folder.is_dir():
         return []
     files = (file for file in sorted(folder.rglob("*")) if file.is_file() and not file.is_symlink())
-    return [file for file in files if file.name != NOTE and file.suffix != ".lock"]
+    return [file for file in files if file.name != PURGE and file.suffix != ".lock"]
 
 
 def _holds(file: Path, needles: Needles) -> bool:
     return needles.within(_data(file))
+
+
+def _waiting(root: Path, paths: Sequence[str]) -> set[Path]:
+    """The notes of turns that wait to be versions and name any of `paths`."""
+    return {file for file, turn in noted(History(root)) if not set(paths).isdisjoint(turn.paths)}
 
 
 @dataclass(frozen=True)
@@ -551,12 +591,12 @@ class _Noted:
 
 def unfinished(root: Path) -> bool:
     """Whether a purge of this vault was cut short: plan it again, or any other, and carry that out."""
-    return (state_folder(root) / NOTE).exists()
+    return (state_folder(root) / PURGE).exists()
 
 
 def _noted(root: Path) -> _Noted:
     with suppress(FileNotFoundError):
-        said = json.loads((state_folder(root) / NOTE).read_bytes())
+        said = json.loads((state_folder(root) / PURGE).read_bytes())
         return _Noted(
             tuple(said["paths"]),
             tuple(said["needles"]),
@@ -574,6 +614,6 @@ def _note(told: Plan, names: Mapping[bytes, bytes] | None = None) -> None:
         "versions": [(os.fsdecode(path), blob) for path, blob in told.versions],
         "names": {os.fsdecode(old): os.fsdecode(new) for old, new in {**told.names, **(names or {})}.items()},
     }
-    file = private_folder(state_folder(told.root)) / NOTE
+    file = private_folder(state_folder(told.root)) / PURGE
     write_whole(file, json.dumps(said).encode(), expected=file.read_bytes() if file.exists() else None)
     file.chmod(0o600)

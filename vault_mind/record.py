@@ -4,7 +4,7 @@ import secrets
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from vault_mind.errors import GitError
+from vault_mind.errors import GitError, VaultMindError
 from vault_mind.memory import Memory
 from vault_mind.vault import Vault
 
@@ -62,7 +62,23 @@ class Record:
         top = self.history.place().top
         own = new or top == self.history.root
         told = ("its history is kept by git",) if own else (f"its history is that of {top}",)
-        return told + self.write(made, ["Begin a vault"], {"Source": BEGUN})
+        merging, before, doubts = self._merge_by_keys()
+        said = "Begin a vault" if made else "Merge memories key by key"
+        return told + doubts + self.write([*made, *merging], [said], {"Source": BEGUN}, before)
+
+    def _merge_by_keys(self) -> tuple[list[str], dict[str, bytes], tuple[str, ...]]:
+        """Have git merge memories so on this machine: the file that says so if it is new, what it was, and doubts."""
+        from vault_mind.merge_driver import ATTRIBUTES, install  # late, as above
+
+        file = self._vault.root / ATTRIBUTES
+        before = file.read_bytes() if file.is_file() else None
+        try:
+            install(self._vault.root)
+        except VaultMindError as error:  # a vault whose merges are git's own is still one
+            return [], {}, (f"git merges memories by lines: {error}",)
+        if before == file.read_bytes():
+            return [], {}, ()
+        return [ATTRIBUTES], {} if before is None else {ATTRIBUTES: before}, ()
 
     def begin(self) -> tuple[str, ...]:
         """Before a turn writes: with `all`, commit what the owner edited. Sentences for the user."""

@@ -1,14 +1,18 @@
-"""The vault's past as the user sees it, built: versions, a memory's story, a diff. Prints nothing."""
+"""The vault's past as the user sees it, built: versions, a memory's story, a diff, a purge. Prints nothing."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from vault_mind.history import Change, Version
 from vault_mind.past import Story
+from vault_mind.purge import Change as Purged
+from vault_mind.purge import Outcome, Plan
 from vault_mind.render import memory_data, one_line, visible
 from vault_mind.screen import Piece
 
 SHORT = 10  # characters of a version's id
 LISTED = 3  # paths named of one version
+SHOWN = 8  # lines of one kind that a purge shows
+_WIDTH = 10  # of the column that says what a line is about
 
 _VERBS = {"added": "+", "changed": "~", "deleted": "-", "renamed": ">"}
 _COLOURS = {"+": "green", "-": "red", "@": "cyan"}
@@ -79,6 +83,104 @@ def story_data(told: Story) -> dict[str, object]:
 def diff(text: str) -> list[Piece]:
     """A unified diff, coloured."""
     return [(f"{visible(line)}\n", _COLOURS.get(line[:1], "")) for line in text.splitlines()]
+
+
+def plan(told: Plan) -> list[Piece]:
+    """What a purge would do, everything that it would touch named or counted."""
+    rows = [
+        *_rows("texts", (f"“{one_line(text)}”" for text in told.needles)),
+        *_rows("files", _purged(told.files)),
+        *_rows("history", _purged(told.history)),
+        *_rows("" if told.history else "history", _rewritten(told)),
+        *_rows("ours", map(one_line, told.other_files)),
+        *_rows("remotes", map(one_line, told.remotes)),
+        *_rows("note", map(one_line, told.warnings), "yellow"),
+    ]
+    return rows or [("nothing\n", "dim")]
+
+
+def proved(done: Outcome) -> list[Piece]:
+    """The proof of a purge: what was looked at, what was found, and what is left to do by hand."""
+    found = done.found
+    wrong = (place for place in found.places if not place.left)
+    seen = f"in {found.objects:,} objects of git and {found.files:,} files"
+    count = _count(found.count, "place") if found.count else "no place"
+    took = f"{_count(done.commits, 'commit')} made anew, {done.seconds:.1f} s"
+    return [
+        *_rows("proof", [f"{count} left that holds it, {seen}"], "red" if found.count else "green"),
+        *_rows("", [took]),
+        *_rows("still at", (one_line(place.where) for place in wrong), "red"),
+        *_rows("yours", (f"{one_line(place.where)}: {one_line(place.left)}" for place in found.left), "yellow"),
+        *_rows("remotes", map(one_line, done.advice), "yellow"),
+    ]
+
+
+def purge_data(told: Plan, done: Outcome | None) -> dict[str, object]:
+    """A purge as `--json` gives it: the plan, and the proof once it was carried out."""
+    return {
+        "plan": {
+            "paths": told.paths,
+            "texts": told.needles,
+            "files": told.files,
+            "history": told.history,
+            "commits": told.commits,
+            "commits_of": told.commits_of,
+            "messages": told.messages,
+            "refs": told.refs,
+            "stashes": told.stashes,
+            "signatures": told.signatures,
+            "ours": told.other_files,
+            "remotes": told.remotes,
+            "refusals": told.refusals,
+            "warnings": told.warnings,
+        },
+        "proof": done
+        and {
+            "places": done.found.count,
+            "found": [place for place in done.found.places if not place.left],
+            "left": done.found.left,
+            "objects": done.found.objects,
+            "files": done.found.files,
+            "commits": done.commits,
+            "seconds": round(done.seconds, 3),
+            "advice": done.advice,
+        },
+    }
+
+
+def _rows(name: str, lines: Iterable[str], style: str = "") -> list[Piece]:
+    """Lines beside what they are about; of many the first, and how many more."""
+    every = list(lines)
+    shown = every if len(every) <= SHOWN else [*every[: SHOWN - 1], f"and {len(every) - SHOWN + 1:,} more"]
+    pieces: list[Piece] = []
+    for number, line in enumerate(shown):
+        pieces += [(f"{'' if number else name:<{_WIDTH}}", "dim"), (f"{line}\n", style)]
+    return pieces
+
+
+def _purged(changes: Sequence[Purged]) -> Iterable[str]:
+    ordered = sorted(changes, key=lambda change: (change.what, change.path))
+    return (f"{one_line(change.path)}, {change.what}" for change in ordered)
+
+
+def _rewritten(told: Plan) -> Iterable[str]:
+    """What of git's becomes other, in counts."""
+    if told.commits or told.messages:
+        yield f"{told.commits:,} of {told.commits_of:,} commits made anew, with another id"
+    if told.messages:
+        yield f"text taken out of {_count(len(told.messages), 'message')}"
+    if told.refs:
+        names = [one_line(name.removeprefix("refs/").removeprefix("heads/")) for name in told.refs]
+        more = f" and {len(names) - SHOWN:,} more" if len(names) > SHOWN else ""
+        yield f"{_count(len(names), 'ref')} moved: {', '.join(names[:SHOWN])}{more}"
+    if told.stashes:
+        yield f"{_count(told.stashes, 'stash', 'stashes')} made anew"
+    if told.signatures:
+        yield f"{_count(told.signatures, 'signature')} lost"
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"1 {one}" if number == 1 else f"{number:,} {many or one + 's'}"
 
 
 def _line(version: Version) -> Iterable[Piece]:

@@ -15,7 +15,7 @@ from vault_mind.files import WRITING
 from vault_mind.index import Index
 from vault_mind.record import Record
 from vault_mind.sync import Progress
-from vault_mind.vault import JOURNAL, Vault
+from vault_mind.vault import JOURNAL, PURGE, Vault
 
 if TYPE_CHECKING:
     from vault_mind.agent import Agent
@@ -146,6 +146,11 @@ class Session:
         from vault_mind.agent import Agent  # late: a search starts faster without what answers and learns
 
         return Agent(self.vault, self.index, self.mind, self.journal, self.settings)
+
+    @property
+    def purging(self) -> bool:
+        """Whether a purge of this vault was begun and is not finished: one look at the disk."""
+        return (state_folder(self.vault.root) / PURGE).exists()
 
     def tidy(self) -> None:
         """Clear up after writers that were killed: two looks when there were none; a living one is left alone."""

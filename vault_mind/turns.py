@@ -10,7 +10,7 @@ from pathlib import Path
 
 from vault_mind.config import state_folder
 from vault_mind.errors import VaultMindError
-from vault_mind.files import private_folder, read_regular
+from vault_mind.files import private_folder, read_regular, write_whole
 from vault_mind.history import History
 
 
@@ -60,7 +60,16 @@ def noted(history: History) -> list[tuple[Path, Turn]]:
 def note(history: History, turn: Turn) -> Path:
     """Note that a turn waits. Raises OSError and WriteFailedError."""
     file = private_folder(_notes(history)) / f"{time.time_ns():020d}-{os.getpid()}.json"
-    held = {"paths": turn.paths, "subject": turn.subject, "trailers": dict(turn.trailers)}
-    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="ascii") as note:
-        json.dump(held, note)  # ASCII: a name that is not UTF-8 is kept as its escapes
+    with os.fdopen(os.open(file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as note:
+        note.write(_bytes(turn))
     return file
+
+
+def note_again(file: Path, turn: Turn) -> None:
+    """Let the note in `file` be of another turn. Raises UnreadableError, MemoryChangedError and WriteFailedError."""
+    write_whole(file, _bytes(turn), expected=read_regular(file, None)[0])
+
+
+def _bytes(turn: Turn) -> bytes:
+    held = {"paths": turn.paths, "subject": turn.subject, "trailers": dict(turn.trailers)}
+    return json.dumps(held).encode("ascii")  # a name that is not UTF-8 is kept as its escapes

@@ -33,6 +33,7 @@ from vault_mind.memory import Memory, compose, decoded, parse, revise
 FOLDER = "memories"
 TRASH = ".trash"  # where Obsidian puts what is deleted, if it is told to
 JOURNAL = "journal"  # the journal's folder, in the vault's state folder
+PURGE = "purge.json"  # there too, while a purge is under way
 SLUG_LENGTH = 60  # characters; what Obsidian's file list shows without cutting
 NAME_BYTES = 255  # of a file's name, on most disks
 TRIES = 5  # at a change of a file that somebody else keeps saving
