@@ -108,8 +108,10 @@ def commit_by_hand(history: History, subject: str, leaving: Iterable[str] = ()) 
             _catch_up(history, noted(history), {})  # what waits is no edit of theirs
             ours = {*leaving, *waiting(history)}
             return _committed(history, Turn(tuple(path for path in _edited(history) if path not in ours), subject))
-    except (NotCommittedError, GitError) as error:
-        return Outcome(None, f"Your edits are not yet in git: {error.why}.")
+    except NotCommittedError as wait:
+        return Outcome(None, f"Your edits are not yet in git: {wait.why}.")
+    except GitError as error:
+        return Outcome(None, f"Your edits are not yet in git: {_last_line(error)}.")
     except (BusyError, WriteFailedError) as error:
         return Outcome(None, f"Your edits are not yet in git: {error}.")
 
@@ -171,8 +173,7 @@ def _in_turn(history: History, turn: Turn) -> Outcome:
     except NotCommittedError as wait:
         why = wait.why
     except (GitError, OSError) as error:
-        said = error.why if isinstance(error, GitError) else (error.strerror or str(error)).lower()
-        why = said.splitlines()[-1].removeprefix("fatal: ")
+        why = _last_line(error) if isinstance(error, GitError) else (error.strerror or str(error)).lower()
     else:
         if mark is not None:
             _keep_waiting(history, turn, outcome)
@@ -181,6 +182,10 @@ def _in_turn(history: History, turn: Turn) -> Outcome:
     if mark is None:
         return _put_off(history, turn, why)
     return Outcome(None, f"Saved, but not yet in git: {why}. The next commit takes it along.")
+
+
+def _last_line(error: GitError) -> str:
+    return error.why.splitlines()[-1].removeprefix("fatal: ")
 
 
 def _catch_up(history: History, earlier: list[tuple[Path, Turn]], before: Mapping[str, bytes]) -> None:
