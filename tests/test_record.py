@@ -59,8 +59,8 @@ def test_with_all_the_owners_edits_are_committed_first_and_as_theirs(
     write("note.md", "by hand")
     record = Record(vault, "all")
 
-    record.begin()
-    record.write([saved(vault, "The user drinks tea.")], ["The user drinks tea."], {"Source": "chat"})
+    with record.turn():
+        record.write([saved(vault, "The user drinks tea.")], ["The user drinks tea."], {"Source": "chat"})
 
     ours, theirs = list(repository.versions())
     assert [change.path for change in theirs.changes] == ["note.md"]

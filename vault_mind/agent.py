@@ -3,7 +3,7 @@
 import logging
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
@@ -21,7 +21,7 @@ from vault_mind.model import Calls, ModelClient, Request, Result, Round
 from vault_mind.prompt import Turn
 from vault_mind.ranking import FITS, Hit
 from vault_mind.reconcile import twin
-from vault_mind.record import Record, headline
+from vault_mind.record import Record, headline, once
 from vault_mind.vault import Problem, Vault
 
 NEAREST = 3  # memories that do not fit a message and are kept as the nearest
@@ -268,13 +268,18 @@ class Agent:
 
     def remember(self, text: str, *, kind: str, tags: Sequence[str] = ()) -> tuple[Memory, bool]:
         """Write what the user asked to be remembered, and whether it is new; the same twice is once."""
+        with self._record.turn() as begun:
+            memory, new = self._remembered(text, kind, tags)
+            told = self._record.write([memory.path], [headline(memory)], {"Source": "user"}) if new else ()
+        self._untold += once(begun, told)
+        return memory, new
+
+    def _remembered(self, text: str, kind: str, tags: Sequence[str]) -> tuple[Memory, bool]:
         with self.vault.lock():
             known = self._twin(text, threshold=1.0)
             if known is not None:
                 return known, False
-            self._untold += self._record.begin()
             memory = self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags)
-        self._untold += self._record.write([memory.path], [headline(memory)], {"Source": "user"})
         return memory, True
 
     def uncommitted(self) -> tuple[str, ...]:
@@ -350,15 +355,10 @@ class Agent:
                 exchange = replace(exchange, proposed=tuple(Proposed(c.kind, c.text, c.quote) for c in candidates))
                 if exchange.proposed:  # from here on a crash costs no second call, which would word them otherwise
                     self.journal.found(waiting, exchange.proposed)
-            untold = self._record.begin() if exchange.proposed else ()
-            saved, known = self._keep(waiting, exchange, written)
-            paths = [memory.path for memory in (self._of_turn(exchange) if again else saved)]
-            trailers = {
-                "Source": "chat",
-                "Chat": exchange.chat,
-                "Model": self._model(exchange.mind),
-            }
-            untold += self._record.write(paths, list(map(headline, saved)), trailers)
+            with self._record.turn() if exchange.proposed else nullcontext(()) as begun:
+                saved, known = self._keep(waiting, exchange, written)
+                told = self._committed(exchange, self._record.of(exchange) if again else saved)
+            untold = once(begun, told)
             self.journal.cross_off(waiting)
         except VaultMindError as error:
             log.info("learning failed", exc_info=error)
@@ -367,6 +367,11 @@ class Agent:
                     self.journal.failed(waiting)
             return Learned(failed=getattr(error, "why", str(error)))
         return Learned(tuple(saved), tuple(known), tuple(turned), news=self.news(), uncommitted=untold)
+
+    def _committed(self, exchange: Exchange, learned: Sequence[Memory]) -> tuple[str, ...]:
+        """Make what was learned from an exchange one version; sentences for the user."""
+        trailers = {"Source": "chat", "Chat": exchange.chat, "Model": self._model(exchange.mind)}
+        return self._record.write([memory.path for memory in learned], list(map(headline, learned)), trailers)
 
     def _keep(self, waiting: Waiting, exchange: Exchange, written: Memory | None) -> tuple[list[Memory], list[Memory]]:
         """Save what is new of the candidates still to be dealt with; `written` is the first of them, if it is."""
@@ -403,11 +408,6 @@ class Agent:
 
     def _model(self, mind: str) -> str:
         return self._settings.model if mind == "claude" else mind
-
-    def _of_turn(self, exchange: Exchange) -> list[Memory]:
-        """Every memory that was learned from `exchange`."""
-        at = datetime.fromisoformat(exchange.at).replace(microsecond=0)
-        return [memory for memory in self.vault.memories() if (memory.chat, memory.created_at) == (exchange.chat, at)]
 
     def _twin(self, text: str, *, threshold: float) -> Memory | None:
         now = self._now()

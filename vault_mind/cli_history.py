@@ -115,15 +115,13 @@ def undo(
     _history(session)
     taken = session.record.taking_back(version)
     Screen().put(retelling.diff(taken.diff))
-    if not taken.steps:
-        say("nothing of it is left to take back", "dim")
-        raise typer.Exit(NO_MATCH)
     if not yes and not confirm(f"Take back {render.one_line(taken.version.subject)!r}?"):
         say("kept", "dim")
         raise typer.Exit(NO_MATCH)
-    for told in session.record.take_back(taken):
+    done = session.record.take_back(taken)
+    for told in done.told:
         say(render.one_line(told), "yellow")
-    say(f"taken back: {render.one_line(taken.version.subject)}; undo again brings it back", "dim")
+    say(f"taken back: {render.one_line(taken.version.subject)} ({render.one_line(done.kept)})", "dim")
 
 
 def purge(
@@ -239,7 +237,7 @@ def _history(session: Session) -> "History":
     """The vault's git. Raises NoHistoryError."""
     history = session.record.history
     if history.off:
-        raise NoHistoryError(str(session.vault.root), history.off)
+        raise NoHistoryError(history.off)
     return history
 
 

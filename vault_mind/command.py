@@ -199,7 +199,8 @@ def looked_back(session: Session, date: str | None) -> "Hindsight | None":
     if held.version:
         say(f"as of {at}: version {held.version.id[:10]}, {render.one_line(held.version.subject)}", "dim")
     else:
-        say(f"as of {at}: no version is that old; told by the dates that memories give", "dim")
+        off = render.one_line(session.record.history.off)
+        say(f"as of {at}: {off or 'no version is that old'}; told by the dates that memories give", "dim")
     return held
 
 

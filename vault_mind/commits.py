@@ -7,11 +7,12 @@ entries of the user's index follow. What cannot be committed now is noted in the
 committed as it was meant by the next call that can.
 """
 
+import logging
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -27,6 +28,8 @@ from vault_mind.turns import Turn, message, note, noted, waiting
 QUEUE = 120.0  # seconds that other commits of ours are waited for
 REFUSED = 5  # waiting turns that hooks may refuse before the rest is left alone
 TRIES = 8  # how often we begin anew because the branch moved meanwhile
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -63,31 +66,52 @@ def commit(
     if history.off:
         return _put_off(history, turn, history.off) if history.wanted else Outcome(None)
     try:
-        with locked(state_folder(history.place().git_dir) / "history.lock", "the vault's history", QUEUE):
+        with _queued(history):
             return _in_turn(history, turn)
     except (BusyError, WriteFailedError) as error:
         return _put_off(history, turn, str(error))
+    except KeyboardInterrupt:  # while it waited for others, perhaps, and then it is not noted yet
+        _put_off(history, turn, "it was stopped")
+        raise
 
 
-def commit_by_hand(history: History, subject: str) -> Outcome:
+def put_by(history: History, path: str, subject: str) -> bool:
+    """See that a version holds the file as it is, with its owner's edits; whether one does.
+
+    It is now or never: of what cannot be committed nothing is noted.
+    """
+    if history.off:
+        return False
+    try:
+        with _queued(history):
+            _catch_up(history, noted(history), {})
+            return not _committed(history, Turn((path,), subject)).left_out
+    except (VaultMindError, OSError) as error:
+        log.info("no version holds %s", path, exc_info=error)
+        return False
+
+
+def commit_by_hand(history: History, subject: str, leaving: Iterable[str] = ()) -> Outcome:
     """Commit what the vault's owner changed in Markdown files and did not commit, as the owner's: with no trailers.
 
-    A file of which anything is staged is left out: its owner is choosing what to commit of it. So is what a merge left
-    in conflict, and everything when no name and address are set, for it would not be the owner's. Call it with the
-    vault's lock held, and hold that from a turn's first write to its commit: else a turn of another process is taken
-    for an edit.
+    A file of which anything is staged is left out: its owner is choosing what to commit of it. So are the paths of
+    `leaving`, what a merge left in conflict, and everything when no name and address are set, for it would not be the
+    owner's. Call it with the vault's lock held, and hold that from a turn's first write to its commit: else a turn of
+    another process is taken for an edit.
     """
-    if history.off or not _edited(history):
-        return Outcome(None)
-    if not identified(history):
-        return Outcome(None, f"Your edits are not yet in git: {NO_IDENTITY}.")
     try:
-        with locked(state_folder(history.place().git_dir) / "history.lock", "the vault's history", QUEUE):
+        if history.off or not set(_edited(history)).difference(leaving):
+            return Outcome(None)
+        if not identified(history):
+            return Outcome(None, f"Your edits are not yet in git: {NO_IDENTITY}.")
+        with _queued(history):
             _catch_up(history, noted(history), {})  # what waits is no edit of theirs
-            ours = set(waiting(history))
+            ours = {*leaving, *waiting(history)}
             return _committed(history, Turn(tuple(path for path in _edited(history) if path not in ours), subject))
-    except (NotCommittedError, GitError) as error:
-        return Outcome(None, f"Your edits are not yet in git: {error.why}.")
+    except NotCommittedError as wait:
+        return Outcome(None, f"Your edits are not yet in git: {wait.why}.")
+    except GitError as error:
+        return Outcome(None, f"Your edits are not yet in git: {_last_line(error)}.")
     except (BusyError, WriteFailedError) as error:
         return Outcome(None, f"Your edits are not yet in git: {error}.")
 
@@ -120,6 +144,13 @@ NO_IDENTITY = (
 _DETACHED = "HEAD is detached, and what is committed there is easily lost; go back to a branch with: git switch BRANCH"
 
 
+@contextmanager
+def _queued(history: History) -> Iterator[None]:
+    """Commits of ours, one after another. Raises BusyError and WriteFailedError."""
+    with locked(state_folder(history.place().git_dir) / "history.lock", "the vault's history", QUEUE):
+        yield
+
+
 def _put_off(history: History, turn: Turn, why: str, left_out: Sequence[str] = ()) -> Outcome:
     more = "The next commit takes it along."
     try:
@@ -142,8 +173,7 @@ def _in_turn(history: History, turn: Turn) -> Outcome:
     except NotCommittedError as wait:
         why = wait.why
     except (GitError, OSError) as error:
-        said = error.why if isinstance(error, GitError) else (error.strerror or str(error)).lower()
-        why = said.splitlines()[-1].removeprefix("fatal: ")
+        why = _last_line(error) if isinstance(error, GitError) else (error.strerror or str(error)).lower()
     else:
         if mark is not None:
             _keep_waiting(history, turn, outcome)
@@ -152,6 +182,10 @@ def _in_turn(history: History, turn: Turn) -> Outcome:
     if mark is None:
         return _put_off(history, turn, why)
     return Outcome(None, f"Saved, but not yet in git: {why}. The next commit takes it along.")
+
+
+def _last_line(error: GitError) -> str:
+    return error.why.splitlines()[-1].removeprefix("fatal: ")
 
 
 def _catch_up(history: History, earlier: list[tuple[Path, Turn]], before: Mapping[str, bytes]) -> None:

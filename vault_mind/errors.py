@@ -135,11 +135,18 @@ class VersionNotFoundError(VaultMindError):
         super().__init__(f"no version is named by {name!r}. See them with: vault-mind log")
 
 
-class NoHistoryError(VaultMindError):
-    """The past was asked of a vault that has none."""
+class NothingToUndoError(VersionNotFoundError):
+    """Every turn is taken back, or there was none."""
 
-    def __init__(self, folder: str, why: str) -> None:
-        super().__init__(f"there is no history: {why}. With git it gets one: vault-mind init {_told(folder)}")
+    def __init__(self) -> None:
+        VaultMindError.__init__(self, "there is no turn left to take back. See the versions with: vault-mind log")
+
+
+class NoHistoryError(VaultMindError):
+    """The past was asked of a vault that has none; `why` says what to do about it."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"there is no history: {why}")
 
 
 class UndoRefusedError(VaultMindError):

@@ -389,5 +389,5 @@ def _off(said: str, root: Path) -> str:
             f"git config --global --add safe.directory '{top}'"
         )
     if "not a git repository" in said:
-        return f"{root} is in no git repository. Make it one with: git init"
+        return f"{root} is in no git repository. Make it one with: vault-mind init {root}"
     return said.strip().removeprefix("fatal: ") or "git gave no answer"

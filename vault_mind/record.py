@@ -1,25 +1,31 @@
 """What a turn wrote, made a version of the vault; and forgetting in such a way that it can come back."""
 
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from datetime import datetime
 
+from vault_mind.config import state_folder
 from vault_mind.errors import GitError, VaultMindError
 from vault_mind.memory import Memory
-from vault_mind.vault import Vault
+from vault_mind.vault import JOURNAL, Vault
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from vault_mind.commits import Outcome
     from vault_mind.history import History
+    from vault_mind.journal import Exchange
     from vault_mind.undo import Plan
 
 LONGEST = 200  # characters of a subject
+QUEUE = 120.0  # seconds that a turn waits for others, where it may not begin before they are committed
+_NOT_YET = "not yet in git: "
 
 
 @dataclass(frozen=True)
 class Forgotten:
-    """How a memory left the vault: `kept` says where it can be had again; `told` are sentences for the user."""
+    """How something left the vault: `kept` says how it can be had again; `told` are sentences for the user."""
 
     kept: str
     told: tuple[str, ...] = ()
@@ -80,13 +86,33 @@ class Record:
             return [], {}, ()
         return [ATTRIBUTES], {} if before is None else {ATTRIBUTES: before}, ()
 
-    def begin(self) -> tuple[str, ...]:
-        """Before a turn writes: with `all`, commit what the owner edited. Sentences for the user."""
+    @contextmanager
+    def turn(self) -> Iterator[tuple[str, ...]]:
+        """Around a turn, from before its first write to its commit: with `all`, first commit what the owner edited.
+
+        The vault is then locked to the end, so that no other turn takes what this one writes for an edit. Sentences
+        for the user. Raises BusyError.
+        """
         if self._how != "all" or not self.on:
-            return ()
+            yield ()
+            return
         from vault_mind.commits import commit_by_hand  # late, as above
 
-        return _told(commit_by_hand(self.history, "Edited by hand"))
+        with self._vault.lock(QUEUE):
+            yield _told(commit_by_hand(self.history, "Edited by hand", self._unfinished()))
+
+    def of(self, exchange: "Exchange") -> list[Memory]:
+        """Every memory of the vault that was learned from `exchange`."""
+        at = datetime.fromisoformat(exchange.at).replace(microsecond=0)
+        return [memory for memory in self._vault.memories() if (memory.chat, memory.created_at) == (exchange.chat, at)]
+
+    def _unfinished(self) -> list[str]:
+        """What a learning has written that was cut off: whoever goes on with it makes the version."""
+        from vault_mind.journal import MOST_TRIES, Journal  # late, as above
+
+        waiting = (each.exchange for each in Journal(state_folder(self._vault.root) / JOURNAL).waiting())
+        begun = (exchange for exchange in waiting if exchange.proposed and exchange.tries < MOST_TRIES)
+        return [memory.path for exchange in begun for memory in self.of(exchange)]
 
     def write(
         self,
@@ -111,14 +137,15 @@ class Record:
 
         Where turns become versions, `undo` brings it back; elsewhere its file goes to the vault's `.trash`.
         """
-        with self._vault.lock():
-            told = self.begin()
-            doubts = self._put_by(memory)
-            if doubts is None:
+        with self.turn() as begun, self._vault.lock():
+            held = self._put_by(memory)
+            if held:
                 self._vault.forget(memory)
-                told += self.write([memory.path], [f"Forget: {headline(memory)}"], trailers)
-                return Forgotten("vault-mind undo brings it back", told)
-            return Forgotten(self._vault.discard(memory), told + doubts)
+            kept = "vault-mind undo brings it back" if held else self._vault.discard(memory)
+            told = self.write([memory.path], [f"Forget: {headline(memory)}"], trailers)
+            if held and told:
+                kept = "once that is in git, vault-mind undo brings it back"
+            return Forgotten(kept, once(begun, tuple(_gone(sentence) for sentence in told)))
 
     def taking_back(self, name: str | None) -> "Plan":
         """How the version of that name, or the last turn, would be taken back.
@@ -129,21 +156,25 @@ class Record:
 
         return plan(self.history, name)
 
-    def take_back(self, planned: "Plan") -> tuple[str, ...]:
-        """Do it, as a version of its own; sentences for the user. Raises MemoryChangedError with all as it was."""
+    def take_back(self, planned: "Plan") -> Forgotten:
+        """Do it, as a version of its own. Raises MemoryChangedError with all as it was."""
         from vault_mind.undo import undo  # late, as above
 
         with self._vault.lock():
             trailers = {"Source": "user", "Turn": secrets.token_hex(6)}
-            return _told(undo(self.history, planned, f"Undo: {planned.version.subject}"[:LONGEST], trailers))
+            outcome = undo(self.history, planned, f"Undo: {planned.version.subject}"[:LONGEST], trailers)
+        told = tuple(sentence.replace("Saved, but", "Done, but", 1) for sentence in _told(outcome))
+        if outcome.version is None:
+            return Forgotten("once that is in git, vault-mind undo and its id from the log bring it back", told)
+        return Forgotten(f"vault-mind undo {outcome.version.id[:10]} brings it back", told)
 
-    def _put_by(self, memory: Memory) -> tuple[str, ...] | None:
-        """See that a version holds the file as it is, its owner's edits too; else why none does, in sentences."""
-        if not self.on or self.history.off:
-            return ()
-        from vault_mind.commits import commit  # late, as above
+    def _put_by(self, memory: Memory) -> bool:
+        """See that a version holds the file as it is, its owner's edits too; whether one does."""
+        if not self.on:
+            return False
+        from vault_mind.commits import put_by  # late, as above
 
-        return _told(commit(self.history, [memory.path], f"Edited by hand: {memory.path}", {})) or None
+        return put_by(self.history, memory.path, f"Edited by hand: {memory.path}")
 
 
 def subject(said: Sequence[str]) -> str:
@@ -151,6 +182,17 @@ def subject(said: Sequence[str]) -> str:
     first = " ".join(said[0].split()) if said else "vault-mind"
     first = first if len(first) <= LONGEST else first[: LONGEST - 1].rstrip() + "…"
     return first if len(said) < 2 else f"{first} (and {len(said) - 1} more)"
+
+
+def once(begun: Sequence[str], told: Sequence[str]) -> tuple[str, ...]:
+    """The sentences of a turn's beginning and end; a reason why nothing is in git is given once."""
+    reasons = [sentence.partition(_NOT_YET)[2] for sentence in told if _NOT_YET in sentence]
+    said = (s for s in begun if not any(why.startswith(s.partition(_NOT_YET)[2] or s) for why in reasons))
+    return (*said, *told)
+
+
+def _gone(sentence: str) -> str:
+    return sentence.replace("Saved, but", "It is gone from the vault, but that is", 1)
 
 
 def headline(memory: Memory) -> str:

@@ -207,16 +207,16 @@ class Chat:
 
         record = self.session.record
         if record.history.off:
-            raise NoHistoryError(str(self.session.vault.root), record.history.off)
+            raise NoHistoryError(record.history.off)
         taken = record.taking_back(name or None)
         self.out.put(retelling.diff(taken.diff))
-        if not taken.steps:
-            self.err.say("nothing of it is left to take back", "dim")
-        elif self.confirm(f"Take back {render.one_line(taken.version.subject)!r}?"):
-            self._warn(record.take_back(taken))
+        if self.confirm(f"Take back {render.one_line(taken.version.subject)!r}?"):
+            done = record.take_back(taken)
+            self._warn(done.told)
             for step in taken.steps:
                 self.meanwhile.wrote(self._as_it_is(step.path, step.now or step.then or b""), gone=step.then is None)
-            self.err.say(f"taken back: {render.one_line(taken.version.subject)}; /undo brings it back", "dim")
+            kept = render.one_line(done.kept.replace("vault-mind undo", "/undo"))
+            self.err.say(f"taken back: {render.one_line(taken.version.subject)} ({kept})", "dim")
         else:
             self.err.say("kept", "dim")
 

@@ -82,7 +82,8 @@ def story_data(told: Story) -> dict[str, object]:
 
 def diff(text: str) -> list[Piece]:
     """A unified diff, coloured."""
-    return [(f"{visible(line)}\n", _COLOURS.get(line[:1], "")) for line in text.splitlines()]
+    # Spelt out before it is split: what else ends a line than a newline would be gone, and pass for one.
+    return [(f"{line}\n", _COLOURS.get(line[:1], "")) for line in visible(text.removesuffix("\n")).split("\n") if text]
 
 
 def plan(told: Plan) -> list[Piece]:

@@ -7,7 +7,13 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from vault_mind.commits import Outcome, commit
-from vault_mind.errors import UndoRefusedError, UnreadableError, VaultMindError, VersionNotFoundError
+from vault_mind.errors import (
+    NothingToUndoError,
+    UndoRefusedError,
+    UnreadableError,
+    VaultMindError,
+    VersionNotFoundError,
+)
 from vault_mind.files import read_regular, remove, write_whole
 from vault_mind.history import Change, Entry, History, Version, merged
 
@@ -41,7 +47,7 @@ def plan(history: History, name: str | None = None) -> Plan:
     """How to take back a version (its id, or the Turn that its trailer names), or else the last that is not taken back.
 
     What was changed elsewhere since stays. Raises UndoRefusedError where later edits, committed or not, touch the same
-    lines, and VersionNotFoundError.
+    lines, and VersionNotFoundError (NothingToUndoError where no turn is left).
     """
     if name is not None:
         version = _named(history, name)
@@ -51,7 +57,7 @@ def plan(history: History, name: str | None = None) -> Plan:
     for version in _turns(history):
         if planned := _planned(history, version):
             return planned
-    raise VersionNotFoundError("the last turn")
+    raise NothingToUndoError
 
 
 def _planned(history: History, version: Version) -> Plan | None:

@@ -423,9 +423,12 @@ class Vault:
         return f"{TRASH}/{name}"
 
     @contextmanager
-    def lock(self) -> Iterator[None]:
-        """Hold the vault's one lock, which all our processes share; it may be taken again inside."""
-        with self._locked(seconds=30):
+    def lock(self, seconds: float = 30) -> Iterator[None]:
+        """Hold the vault's one lock, which all our processes share; it may be taken again inside.
+
+        Raises BusyError after `seconds`.
+        """
+        with self._locked(seconds):
             yield
 
     def tidy(self) -> None:
