@@ -132,7 +132,7 @@ def remember(
 ) -> None:
     """Write a memory, at once and as it is."""
     session = opened(ctx, vault)
-    if not session.index.folder.is_dir():  # the first time of all may take long; later the agent's own look is enough
+    if session.index.unmade:  # the first time of all may take long; later the agent's own look is enough
         sync(session)
     said = " ".join(text)
     if text == ["-"]:

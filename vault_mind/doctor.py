@@ -17,7 +17,7 @@ from vault_mind.analysis import stopwords, terms
 from vault_mind.commits import state
 from vault_mind.config import OF_A_VAULT, VAULT_FILE, state_folder
 from vault_mind.errors import GitError, MemoryNotFoundError, SettingsError, VaultMindError
-from vault_mind.files import TEMPORARY
+from vault_mind.files import TEMPORARY, WRITING
 from vault_mind.frontmatter import Value
 from vault_mind.history import History
 from vault_mind.index import Index
@@ -29,7 +29,7 @@ from vault_mind.ranking import language_of
 from vault_mind.reconcile import same
 from vault_mind.rows import digest
 from vault_mind.sync import Progress
-from vault_mind.vault import FOLDER, Vault
+from vault_mind.vault import FOLDER, JOURNAL, Vault
 from vault_mind.watcher import living
 
 SLACK = timedelta(days=1)  # by which another machine's clock may be ahead, and a date alone in another time zone
@@ -68,6 +68,7 @@ _OF_GIT = (
 HEADINGS: Mapping[str, str] = {
     "settings": "settings that are unsound",
     "read-only": "folders that cannot be written",
+    "state": "troubles with the folder that holds the journal and the locks",
     "index": "troubles with the index",
     "journal": "exchanges that could not be learned from",
     "unparsable": "files whose frontmatter cannot be read",
@@ -179,7 +180,7 @@ def examine(
     """Look at everything, each file once. `trouble` is what was wrong with the settings that were not used."""
     moment_now = now or datetime.now().astimezone()
     found = [_of_settings(trouble)] if trouble else []
-    found += _closed(vault)
+    found += [*_closed(vault), *_of_state(state_folder(vault.root))]
     odd, passing = _places(vault)  # before the index reads files, and so has a cloud download them
     found += odd
     language, failed = index.language, None
@@ -220,7 +221,7 @@ def _take_in(memory: Memory, language: str, now: datetime, said: _Said) -> None:
     said.found += _of_memory(memory, now)
     said.superseded += memory.superseded
     current = memory.current(now)
-    said.expired += not current and not memory.superseded
+    said.expired += not current and not memory.aside
     for link in ("supersedes", "superseded_by"):
         said.links += [(memory.path, link, name) for name in _names(memory.frontmatter.get(link))]
     if not current or memory.kind == NOTE or memory.fault or not memory.body:
@@ -250,9 +251,30 @@ def _closed(vault: Vault) -> Iterator[Finding]:
     effective = os.access in os.supports_effective_ids
     for path in ("", FOLDER):
         folder = vault.root / path
-        if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK, effective_ids=effective):
+        if os.path.lexists(folder) and not os.access(folder, os.W_OK | os.X_OK, effective_ids=effective):
             what = f"the folder {path or vault.root} cannot be written: nothing new can be remembered"
             yield Finding(path, what, "give yourself the right to write there", code="read-only")
+
+
+def _of_state(folder: Path) -> Iterator[Finding]:
+    """What keeps us from writing the lock, the journal and the notes of what is being done."""
+    effective = os.access in os.supports_effective_ids
+    meant_for = "until then nothing can be remembered, changed or learned"
+    for place in (folder, folder / JOURNAL):
+        there = next(part for part in (place, *place.parents) if os.path.lexists(part))
+        what = "" if there == place else f"{place} cannot be made: "
+        if not there.is_dir():
+            yield Finding("", f"{what}{there} is no folder", f"move it away; {meant_for}", code="state")
+            return
+        if not os.access(there, os.R_OK | os.W_OK | os.X_OK, effective_ids=effective):
+            advice = f"give yourself the right to write there, or set XDG_STATE_HOME to another folder; {meant_for}"
+            yield Finding("", f"{what}the folder {there} cannot be written", advice, code="state")
+            return
+    for file in (folder / WRITING, folder / JOURNAL / WRITING):
+        if file.is_dir():
+            yield Finding(
+                "", f"{file} is a folder, where a file of ours belongs", f"move it away; {meant_for}", code="state"
+            )
 
 
 def _places(vault: Vault) -> tuple[list[Finding], list[Finding]]:
@@ -562,7 +584,8 @@ def _of_journal(journal: Journal) -> Iterator[Finding]:
     waiting = journal.waiting()
     given_up = [entry for entry in waiting if entry.exchange.tries >= MOST_TRIES]
     if len(waiting) > len(given_up):
-        what = f"{len(waiting) - len(given_up)} exchanges wait to be learned from"
+        number = len(waiting) - len(given_up)
+        what = "1 exchange waits to be learned from" if number == 1 else f"{number} exchanges wait to be learned from"
         yield Finding("", what, "the next chat does it", remark=True, code="waiting")
     if given_up:
         what = f"{len(given_up)} exchanges could not be learned from in {MOST_TRIES} tries"

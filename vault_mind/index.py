@@ -151,6 +151,11 @@ class Index:
         return self._mended(anew)
 
     @property
+    def unmade(self) -> bool:
+        """Whether there is none on disk yet that we can read: the first sync may take long."""
+        return self._postings.unmade
+
+    @property
     def remade(self) -> str | None:
         """Why what was on disk had to be made anew since this was opened; None when it was sound, or not there."""
         return self._postings.remade

@@ -98,6 +98,11 @@ class Postings:
             private_folder(self.folder)
             self._open_or_make()
 
+    @property
+    def unmade(self) -> bool:
+        """Whether the folder holds no generation that we can read."""
+        return not self._pointer()
+
     def replaced(self) -> bool:
         """Whether somebody else has made a newer generation than the one in use."""
         return self._opened is not None and self._pointer() not in ("", self._opened.folder.name)
