@@ -422,11 +422,11 @@ def forget(
         say("kept", "dim")
         raise typer.Exit(NO_MATCH)
     forgotten = session.record.forget(memory, {"Source": "user"})
-    sync(session)
-    session.forgotten()
     for told in forgotten.told:
         say(render.one_line(told), "yellow")
     say(f"forgotten: {render.one_line(memory.path)} ({render.one_line(forgotten.kept)})", "dim")
+    sync(session)
+    session.forgotten()
 
 
 @app.command(epilog="Example: vault-mind stats --json")

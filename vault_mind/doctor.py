@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import stat
 import sys
 from collections import Counter
@@ -35,6 +36,7 @@ from vault_mind.watcher import living
 SLACK = timedelta(days=1)  # by which another machine's clock may be ahead, and a date alone in another time zone
 SENTENCE = 1_000  # characters; what is longer is no sentence, and says the same only where it is the same
 COMPARED = 20  # sentences of the very same terms that a further one is compared with
+NEEDED = 1_000_000  # bytes free on a disk, below which a memory and its version may not fit any more
 EVERY = 500  # files between two words on how far we are
 
 # What a sentence of `Memory.warnings` or of a walk begins with, the code for it, and what to do.
@@ -69,6 +71,7 @@ HEADINGS: Mapping[str, str] = {
     "settings": "settings that are unsound",
     "read-only": "folders that cannot be written",
     "state": "troubles with the folder that holds the journal and the locks",
+    "disk": "disks that are full",
     "index": "troubles with the index",
     "journal": "exchanges that could not be learned from",
     "unparsable": "files whose frontmatter cannot be read",
@@ -181,6 +184,8 @@ def examine(
     moment_now = now or datetime.now().astimezone()
     found = [_of_settings(trouble)] if trouble else []
     found += [*_closed(vault), *_of_state(state_folder(vault.root))]
+    with suppress(OSError):  # a disk that does not say, or a folder that is closed to us
+        found += _of_disks(vault.root, state_folder(vault.root))
     odd, passing = _places(vault)  # before the index reads files, and so has a cloud download them
     found += odd
     language, failed = index.language, None
@@ -275,6 +280,18 @@ def _of_state(folder: Path) -> Iterator[Finding]:
             yield Finding(
                 "", f"{file} is a folder, where a file of ours belongs", f"move it away; {meant_for}", code="state"
             )
+
+
+def _of_disks(*folders: Path) -> Iterator[Finding]:
+    """Disks that are all but full."""
+    told: set[int] = set()
+    for folder in folders:
+        there = next(part for part in (folder, *folder.parents) if part.exists())
+        disk, free = there.stat().st_dev, shutil.disk_usage(there).free
+        if free < NEEDED and disk not in told:
+            told.add(disk)
+            what = f"the disk of {there} is full ({free / 1000:.0f} kB are free): soon nothing more can be remembered"
+            yield Finding("", what, "make room on it", code="disk")
 
 
 def _places(vault: Vault) -> tuple[list[Finding], list[Finding]]:
@@ -405,7 +422,11 @@ def _of_index(
     if differing:
         what = f"the index does not say what the files say, of {len(differing):,}, such as {differing[0]}"
         found.append(Finding("", what, "make it anew: vault-mind rebuild", code="index"))
-    if index.remade:
+    if index.moved_out:
+        what = f"the index cannot be kept, so that every command makes it anew: {index.moved_out}"
+        advice = "make room on that disk, or give yourself the right to write there"
+        found.append(Finding("", what, advice, remark=True, code="index"))
+    elif index.remade:
         what = f"the index could not be used and was made anew: {index.remade}"
         found.append(Finding("", what, "fine: nothing is lost by it", remark=True, code="remade"))
     try:

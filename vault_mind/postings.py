@@ -74,6 +74,7 @@ class Postings:
         self._language = language
         self.remade: str | None = None  # why what was here had to be made anew, when it had
         self._opened: Generation | None = None
+        self.moved_out: str | None = None  # why a temporary folder had to do
         self._spare: tempfile.TemporaryDirectory[str] | None = None
 
     def refresh(self) -> None:
@@ -92,11 +93,23 @@ class Postings:
             private_folder(self.folder)
             with self.alone():
                 self._open_or_make()  # another process may have made it while we waited
-        except WriteFailedError:
-            self._spare = self._spare or tempfile.TemporaryDirectory(prefix="vault-mind-")
-            self.folder = Path(self._spare.name) / "index"
-            private_folder(self.folder)
+        except WriteFailedError as error:
+            if not self.move_out(str(error)):
+                raise
             self._open_or_make()
+
+    def move_out(self, why: str) -> bool:
+        """Go on in a temporary folder, which ends with this process; False where we are in one already."""
+        if self._spare:
+            return False
+        self.close()
+        try:
+            self._spare = tempfile.TemporaryDirectory(prefix="vault-mind-", ignore_cleanup_errors=True)
+            self.folder = private_folder(Path(self._spare.name) / "index")
+        except OSError as error:
+            raise WriteFailedError(tempfile.gettempdir(), (error.strerror or str(error)).lower()) from error
+        self.moved_out = why
+        return True
 
     @property
     def unmade(self) -> bool:

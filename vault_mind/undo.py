@@ -51,7 +51,7 @@ def plan(history: History, name: str | None = None) -> Plan:
     for version in _turns(history):
         if planned := _planned(history, version):
             return planned
-    raise VersionNotFoundError("the last turn")
+    raise UndoRefusedError("the last turn", "there is none left to take back. See the versions with: vault-mind log")
 
 
 def _planned(history: History, version: Version) -> Plan | None:

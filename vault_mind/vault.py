@@ -125,6 +125,7 @@ class Vault:
     def walk(self, known: Mapping[str, bytes] | None = None) -> Walk:
         """Every memory with its status; dot-folders and ignored files are passed over.
 
+        Raises UnreadableError when the vault's own folder cannot be listed.
         `known` are the listings of an earlier walk: where they are many, another process looks through half of them.
         """
         walk = Walk()
@@ -185,7 +186,9 @@ class Vault:
                         except OSError as error:
                             walk.problems.append(Problem(folder + name, f"cannot be read: {_reason(error)}"))
         except OSError as error:
-            walk.problems.append(Problem(folder or ".", f"folder not read: {_reason(error)}"))
+            if not folder:  # to go on would be to say that the vault is empty
+                raise UnreadableError(str(self.root), _reason(error), passing=True) from error
+            walk.problems.append(Problem(folder, f"folder not read: {_reason(error)}"))
         if names or not folder:
             walk.listings[folder] = packed(names, marks)
 
