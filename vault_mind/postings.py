@@ -99,15 +99,15 @@ class Postings:
             self._open_or_make()
 
     def move_out(self, why: str) -> bool:
-        """Go on in a temporary folder, which ends with this process; False where we are in one already."""
+        """Go on in a temporary folder, which ends with this process; False where there is none, or we are in it."""
         if self._spare:
             return False
         self.close()
         try:
             self._spare = tempfile.TemporaryDirectory(prefix="vault-mind-", ignore_cleanup_errors=True)
             self.folder = private_folder(Path(self._spare.name) / "index")
-        except OSError as error:
-            raise WriteFailedError(tempfile.gettempdir(), (error.strerror or str(error)).lower()) from error
+        except (OSError, WriteFailedError):  # no room anywhere
+            return False
         self.moved_out = why
         return True
 
