@@ -365,7 +365,7 @@ def _of_memory(memory: Memory, now: datetime) -> Iterator[Finding]:
         advice = f"fine if you meant it; the usual ones are {', '.join(KINDS)}"
         yield Finding(memory.path, f"kind {memory.kind!r} is one of your own", advice, remark=True, code="kind")
     missing = [key for key in ("kind", "source", "created_at") if not memory.frontmatter.get(key)]
-    if missing and not memory.broken:
+    if missing and not (memory.broken or memory.conflict or memory.unmerged):
         advice = "fine: it is searched as a note" if "kind" in missing else "fine: it is searched all the same"
         yield Finding(memory.path, f"says no {', '.join(missing)}", advice, remark=True, code="note")
 
