@@ -14,7 +14,7 @@ import pytest
 
 from tests.conftest import NOW
 from tests.messages_api import Answer, MessagesApi, looking, remembering, text_of
-from vault_mind import Agent, Index, Vault
+from vault_mind import Agent, Index, Vault, render
 from vault_mind.agent import Aside, Shortened, says_little
 from vault_mind.config import Endpoint, Settings, state_folder
 from vault_mind.errors import ModelError
@@ -23,6 +23,7 @@ from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed, Waiting
 from vault_mind.lookup import Lookup
 from vault_mind.model import Claude, ModelClient, Request, Schema
 from vault_mind.offline import Offline
+from vault_mind.screen import text_of as shown_text
 
 Write = Callable[[str, str], Path]
 OSLO = ("fact", "The user lives in Oslo.", "I live in Oslo")
@@ -745,6 +746,17 @@ def test_an_exchange_that_could_not_be_learned_from_waits_for_the_next_chat(
     assert journal.waiting() == []
     assert later.catch_up() == []
     assert [memory.created_at for memory in vault.memories()] == [NOW]  # when it was said, not when it was learned
+
+
+def test_what_cannot_even_be_noted_is_not_said_to_be_kept(vault: Vault, new_agent: NewAgent, journal: Journal) -> None:
+    journal.folder.parent.mkdir(parents=True)
+    journal.folder.write_text("no folder")
+
+    learned = new_agent(Offline()).learn("I live in Oslo.", "ok")
+
+    assert (learned.saved, learned.kept) == ((), False)
+    assert "journal" in (learned.failed or "")
+    assert "nor is it kept for later: say it again" in shown_text(render.learned(learned))
 
 
 def test_after_so_many_tries_an_exchange_is_left_alone_and_not_lost(

@@ -288,3 +288,39 @@ def test_a_vault_of_copies_alone_is_searched(write: Write, run: Run, vault: Vaul
     shutil.rmtree(vault.root / "memories", ignore_errors=True)
 
     assert len(run("search", "--paths", "door code").stdout.splitlines()) == len(COPIES)
+
+
+def test_ordinary_notes_whose_names_tools_could_have_made_are_found(write: Write, run: Run) -> None:
+    """VS-01's near misses: the note beside them says something else."""
+    near = ("Israel-conflict.md", "Israel (conflicted).md", "Israel_base_12.md", "Israel (conflicted views).md")
+    write("Israel.md", HEAD + "A trip to Haifa, planned for May with Nora.")
+    for name in near:
+        write(name, HEAD.replace("08:00", "09:30") + f"What I read on the conflict, chapter {len(name)}: zebra.")
+
+    assert set(run("search", "--paths", "zebra").stdout.splitlines()) == set(near)
+
+
+def test_two_notes_of_one_day_are_no_copies_of_each_other(write: Write, run: Run) -> None:
+    """VS-01's near misses: a date alone is shared by all that was written on that day."""
+    day = "---\nkind: fact\ncreated_at: 2026-02-15\n---\n\n"
+    write("Trip.md", day + "We saw a zebra in Antwerp zoo.")
+    write("Trip 2.md", day + "On the second one it rained, and the zebra stayed at home.")
+    write("Walk.md", HEAD + "The first walk led past a zebra.")
+    write("Walk 2.md", HEAD + "This says quite another thing, of the very same moment: zebra.")
+
+    assert set(run("search", "--paths", "zebra").stdout.splitlines()) == {"Trip.md", "Trip 2.md", "Walk.md"}
+
+
+def test_a_copy_of_a_copy_is_one_of_the_original_once_the_first_is_settled(write: Write, run: Run) -> None:
+    first = "Door (Ann's conflicted copy 2026-01-11)"
+    write("Door.md", HEAD + "The door code is 4711.")
+    middle = write(f"{first}.md", HEAD + "The door code is 1111.")
+    write(f"{first} 2.md", HEAD + "The door code is 2222.")
+    assert run("search", "--paths", "door code").stdout.splitlines() == ["Door.md"]
+
+    middle.unlink()
+
+    assert run("search", "--paths", "door code").stdout.splitlines() == ["Door.md"]
+    assert "a conflict copy of Door.md" in run("search", "--all", "door code 2222").stdout
+    assert "0 expired" not in run("doctor").stdout
+    assert "left out of recall" not in run("doctor").stdout

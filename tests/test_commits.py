@@ -9,6 +9,7 @@ import pytest
 
 from tests.histories import MEMORY, TRAILERS, by_hand, held, learn, staged, status
 from vault_mind.commits import Outcome, commit, commit_by_hand, state
+from vault_mind.config import state_folder
 from vault_mind.history import Change, History
 from vault_mind.past import memories_at, read_at
 from vault_mind.turns import waiting
@@ -563,3 +564,18 @@ def test_hand_edits_of_somebody_without_a_name_stay_uncommitted(
 
     assert outcome.version is None
     assert "git config --global user.name" in outcome.why
+
+
+@pytest.mark.parametrize(
+    "spoilt", [b"", b"{", b"[]", b"7", b"\xff", b"[" * 99_999, b'{"paths": 3, "subject": "x", "trailers": {}}']
+)
+def test_a_spoilt_note_of_a_turn_that_waits_costs_no_other_turn(history: History, spoilt: bytes) -> None:
+    folder = state_folder(history.root) / "uncommitted"
+    folder.mkdir(parents=True)
+    (folder / "1.json").write_bytes(spoilt)
+
+    outcome = learn(history, "memories/tea.md")
+
+    assert outcome.why == ""
+    assert held(history) == [history.in_repository("memories/tea.md")]
+    assert waiting(history) == []

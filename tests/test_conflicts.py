@@ -2,7 +2,7 @@
 
 import pytest
 
-from vault_mind.conflicts import alike, original, unmerged
+from vault_mind.conflicts import alike, original, originals, unmerged
 
 
 @pytest.mark.parametrize(
@@ -25,6 +25,13 @@ from vault_mind.conflicts import alike, original, unmerged
         "Door.Conflict",  # Resilio
         "Door_BACKUP_4711",  # git mergetool
         "Door_REMOTE_4711",
+        "Door_ANN-PC_Nov-29-184207-2026_Conflict",  # Synology
+        "Door.conflict1",  # rclone
+        "Door (Edit conflict 2026-01-11 4AB7C2D)",
+        "Door (конфликтующая копия с Ann 2026-01-11)",  # Dropbox again
+        "Door (kopia powodująca konflikt użytkownika Ann 2026-01-11)",
+        "Door (Annの競合コピー 2026-01-11)",
+        "Door (Ann 的冲突副本 2026-01-11)",
     ],
 )
 def test_a_name_that_says_so_is_that_of_a_conflict_copy(stem: str) -> None:
@@ -32,7 +39,18 @@ def test_a_name_that_says_so_is_that_of_a_conflict_copy(stem: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "stem", ["Door 2", "Door 17", "Door (1)", "Door(1)", "Door-DESKTOP-4AB7C2D", "Door-Anns-MacBook-Pro"]
+    "stem",
+    [
+        "Door 2",
+        "Door 17",
+        "Door (1)",
+        "Door(1)",
+        "Door-DESKTOP-4AB7C2D",
+        "Door-Anns-MacBook-Pro",
+        "Door-conflict",
+        "Door_Conflict",
+        "Door (conflicted)",
+    ],
 )
 def test_a_name_that_people_give_as_well_may_be_one(stem: str) -> None:
     assert original(stem) == ("Door", False)
@@ -57,10 +75,24 @@ def test_a_name_that_people_give_as_well_may_be_one(stem: str) -> None:
         "",
         "well-known",
         "Notes (in conflict zones)",
+        "Plan (conflicted feelings)",
+        "War (the folder conflict)",
+        "Team (case conflict of 2020)",
+        "pros (edit conflict notes)",
+        "server_backup_2026",
+        "data_local_2",
     ],
 )
 def test_an_ordinary_name_is_none(stem: str) -> None:
     assert original(stem) is None
+
+
+def test_a_copy_of_a_copy_may_be_one_of_either() -> None:
+    twice = "Door (Ann's conflicted copy 2026-01-11) 2"
+
+    assert list(originals(twice)) == [("Door (Ann's conflicted copy 2026-01-11)", False), ("Door", True)]
+    assert list(originals("Chapter 2")) == [("Chapter", False)]
+    assert list(originals("Door")) == []
 
 
 def test_texts_that_share_most_of_their_words_are_versions_of_one() -> None:

@@ -17,7 +17,7 @@ import pytest
 from tests.conftest import NOW, OnTerminal, Run
 from vault_mind import Index, Vault
 from vault_mind.config import state_folder
-from vault_mind.doctor import HEADINGS, Finding, Report, _closed, _of_problem, away, examine
+from vault_mind.doctor import HEADINGS, Finding, Report, _closed, _of_problem, _of_state, away, examine
 from vault_mind.journal import MOST_TRIES, Exchange, Journal
 from vault_mind.render import examined, examined_data, to_json
 from vault_mind.screen import text_of
@@ -636,3 +636,43 @@ def test_an_exchange_that_cannot_be_read_is_named(journal: Journal, findings: Ca
 
     assert str(waiting.file) in findings()[""].what
     assert not findings()[""].remark
+
+
+def test_a_state_folder_that_cannot_be_used_is_something_to_fix(
+    vault: Vault, findings: Callable[[], dict[str, Finding]], journal: Journal
+) -> None:
+    state = state_folder(vault.root)
+    state.mkdir(parents=True)
+    assert "" not in findings()
+
+    journal.folder.write_text("no folder")
+    assert (findings()[""].code, str(journal.folder) in findings()[""].what) == ("state", True)
+
+    journal.folder.unlink()
+    (state / "writing").mkdir()
+    assert (findings()[""].code, "move it away" in findings()[""].advice) == ("state", True)
+
+
+@pytest.mark.skipif(
+    not hasattr(os, "seteuid") or os.geteuid() != 0, reason="only root can be somebody else for a while"
+)
+def test_a_state_folder_of_somebody_else_is_something_to_fix() -> None:
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name) / "state" / "vault"
+        folder.parent.mkdir(mode=0o755)
+        Path(name).chmod(0o755)
+        with _somebody():
+            missing = [finding.what for finding in _of_state(folder)]
+        folder.mkdir(mode=0o755)
+        with _somebody():
+            there = [finding.what for finding in _of_state(folder)]
+
+    assert missing == [f"{folder} cannot be made: the folder {folder.parent} cannot be written"]
+    assert there == [f"the folder {folder} cannot be written"]
+
+
+def test_a_conflict_copy_is_not_counted_as_expired(write: Write, looked: Examine) -> None:
+    write("Door.md", fact("The door code is 4711."))
+    write("Door (Case Conflict).md", fact("The door code is 1111."))
+
+    assert [finding.code for finding in looked().findings] == ["conflict-copy"]

@@ -526,7 +526,9 @@ def test_a_note_is_there_while_something_is_written_and_only_then(tmp_path: Path
     assert not note.exists()
 
 
-@pytest.mark.parametrize("content", [b"", b'["/a', b"[1]", b"7", b"{}", b"\xff", b'["/nowhere/at/all/x.md"]', b'["x"'])
+@pytest.mark.parametrize(
+    "content", [b"", b'["/a', b"[1]", b"7", b"{}", b"\xff", b'["/nowhere/at/all/x.md"]', b'["x"', b"[" * 99_999]
+)
 def test_a_note_that_was_cut_off_costs_nothing(content: bytes, tmp_path: Path) -> None:
     note = tmp_path / "writing"
     note.write_bytes(content)

@@ -1171,3 +1171,42 @@ def test_a_sync_that_was_stopped_in_the_middle_goes_on_where_it_was(
         index.sync(stop)
 
     assert agrees(index, "tea", 20)
+
+
+ON_A_FULL_DISK = """
+mount -t tmpfs -o size=64k tmpfs "$1/cache" && head -c 60000 /dev/zero > "$1/cache/full"
+shift; exec "$@"
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="mounts")
+def test_where_the_disk_of_the_index_is_full_search_works_all_the_same(vault: Vault, tmp_path: Path) -> None:
+    unshare = shutil.which("unshare")
+    if not unshare or os.geteuid() or subprocess.run([unshare, "-m", "true"], check=False).returncode:
+        pytest.skip("may not mount")
+    (vault.root / "tea.md").write_text("Ada drinks green tea.")
+    (tmp_path / "cache").mkdir()
+    ours = [sys.executable, "-m", "vault_mind"]
+    prepared = [
+        unshare,
+        "-m",
+        "sh",
+        "-c",
+        ON_A_FULL_DISK,
+        "sh",
+        str(tmp_path),
+        "env",
+        f"XDG_CACHE_HOME={tmp_path}/cache",
+    ]
+
+    def ended(*words: str) -> subprocess.CompletedProcess[str]:
+        command = [*prepared, *ours, *words, "--vault", str(vault.root)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+
+    found, doctor, forgotten = ended("search", "--paths", "tea"), ended("doctor"), ended("forget", "--yes", "tea")
+    rebuilt = ended("rebuild")
+
+    assert (found.stdout, found.stderr) == ("tea.md\n", "")
+    assert "the index cannot be kept, so that every command makes it anew" in doctor.stdout
+    assert (forgotten.returncode, "forgotten: tea.md" in forgotten.stderr) == (0, True)
+    assert (rebuilt.returncode, "the index cannot be made" in rebuilt.stderr) == (2, True)

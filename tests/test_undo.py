@@ -43,7 +43,7 @@ def test_undo_again_and_again_takes_back_turn_after_turn(plain: History) -> None
     while True:
         try:
             undo(plain, plan(plain), "Undone", {})
-        except VersionNotFoundError:
+        except UndoRefusedError:
             break
 
     assert sorted(file.name for file in plain.root.glob("*.md")) == ["base.md"]

@@ -332,6 +332,17 @@ def test_a_file_or_folder_that_may_not_be_read_costs_only_itself() -> None:
     ]
 
 
+def test_a_vault_that_has_gone_is_an_error_and_no_empty_vault(vault: Vault, write: Callable[[str, str], Path]) -> None:
+    write("tea.md", TEA)
+    moved = vault.root.rename(vault.root.with_name("elsewhere"))
+
+    with pytest.raises(UnreadableError, match="cannot be read: no such file or directory"):
+        vault.walk()
+
+    moved.rename(vault.root)
+    assert list(vault.walk().files) == ["tea.md"]
+
+
 def undecodable(vault: Vault, name: bytes) -> bytes:
     """The whole path of a name that is no UTF-8; skips where the disk takes none."""
     path = os.fsencode(vault.root) + b"/" + name

@@ -489,8 +489,9 @@ def test_a_file_that_says_nothing_of_a_watcher_is_passed_over(watch: Watch, vaul
     folder = state_folder(vault.root)
     file = folder / WATCHERS / f"{os.getpid()}.json"
 
-    file.write_text("{")
-    assert living(folder) == []
+    for said in ("{", "[]", "[" * 99_999, '{"pid": Infinity, "since": "x", "how": "events"}'):
+        file.write_text(said)
+        assert living(folder) == []
     watched.close()
 
     (folder / WATCHERS / "12345.json").write_text('{"pid": 12345, "since": "x", "how": "events"}')

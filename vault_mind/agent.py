@@ -67,7 +67,8 @@ Aside = Lookup | Shortened  # what happens in the midst of an answer, for whoeve
 class Learned:
     """What came of learning: memories written, those that said it already, proposals turned away.
 
-    `failed` says why nothing could be learned this time; the exchange then waits in the journal.
+    `failed` says why nothing could be learned this time; the exchange then waits in the journal, unless that
+    was what failed: then it is not `kept`.
     `news` are problems that the search for duplicates met and nobody was told of before. `uncommitted`
     says why what was written is in no version of the vault yet, where it should be.
     """
@@ -76,6 +77,7 @@ class Learned:
     known: tuple[Memory, ...] = ()
     turned: tuple[Turned, ...] = ()
     failed: str | None = None
+    kept: bool = True
     news: tuple[Problem, ...] = ()
     uncommitted: tuple[str, ...] = ()
 
@@ -249,7 +251,7 @@ class Agent:
         try:
             waiting = self.journal.add(exchange)
         except VaultMindError as error:
-            return Learned(failed=str(error))
+            return Learned(failed=str(error), kept=False)
         return self._learn_from(waiting) or Learned()
 
     def backlog(self) -> int:

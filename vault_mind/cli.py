@@ -134,7 +134,7 @@ def remember(
 ) -> None:
     """Write a memory, at once and as it is."""
     session = opened(ctx, vault)
-    if not session.index.folder.is_dir():  # the first time of all may take long; later the agent's own look is enough
+    if session.index.unmade:  # the first time of all may take long; later the agent's own look is enough
         sync(session)
     said = " ".join(text)
     if text == ["-"]:
@@ -443,13 +443,13 @@ def forget(
         say("kept", "dim")
         raise typer.Exit(NO_MATCH)
     forgotten = session.record.forget(memory, {"Source": "user"})
-    sync(session)
-    session.forgotten()
     for told in forgotten.told:
         say(render.one_line(told), "yellow")
     if json:
         print_json({"path": memory.path, "kept": forgotten.kept, "told": forgotten.told})
     say(f"forgotten: {render.one_line(memory.path)} ({render.one_line(forgotten.kept)})", "dim")
+    sync(session)
+    session.forgotten()
 
 
 @app.command(epilog="Example: vault-mind stats --json")

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, fields
 from hashlib import sha256
 from pathlib import Path
@@ -161,8 +162,9 @@ def find_vault(flag: Path | None, environment: Mapping[str, str], here: Path | N
             raise VaultNotFoundError(named, "it is a file" if folder.exists() else "no such folder")
         return folder, "--vault" if flag else PREFIX + "VAULT"
     for folder in (here, *here.parents) if here else ():
-        if (folder / VAULT_FILE).is_file():
-            return folder, "the folder you are in"
+        with suppress(OSError):  # a folder above us that is closed to us
+            if (folder / VAULT_FILE).is_file():
+                return folder, "the folder you are in"
     return Path(DEFAULT_VAULT).expanduser(), "default"
 
 
@@ -188,8 +190,12 @@ def _key(vault: Path) -> str:
 
 
 def _file(path: Path, only: tuple[str, ...] | None = None) -> dict[str, object]:
-    if not path.exists():
-        return {}
+    try:
+        if not path.exists():
+            return {}
+    except OSError as error:  # the folder is closed to us
+        why = f"it cannot be read: {(error.strerror or str(error)).lower()}; give yourself the right to open its folder"
+        raise SettingsError("file", why, str(path)) from error
     try:
         values = _parsed(read_regular(path)[0].decode("utf-8-sig"))
     except UnreadableError as error:

@@ -4,25 +4,33 @@ Pure: whether the original is there, and what it says, is for the caller to look
 """
 
 import re
+from collections.abc import Iterator
 from difflib import SequenceMatcher
 
 COMPARED = 4_000  # words of each text that are compared
+DEEPEST = 5  # copies of copies
 ALIKE = 0.75  # share of words in common, in order, from which on two texts are versions of one
 
 # What tools write into the parentheses or behind the name: Dropbox, Nextcloud, ownCloud, Seafile, Obsidian Sync,
-# Box, Tresorit, pCloud, Resilio, Synology; Syncthing; git's mergetool.
+# Box, Tresorit, pCloud, Resilio, Synology; Syncthing; rclone; git's mergetool, which shouts.
 _SAYS_SO = re.compile(
     r"""
     (?P<of>.+?) (?:
         \.sync-conflict-\d{8}-\d{6}(?:-[a-z0-9]{7})?
       | [ ]? [(\[] (?:
-            [^()\[\]]* \b(?: conflicted[ ]copy | conflict[ ]copy | sync[ ]conflict | conflicted | sfconflict
+            [^()\[\]]* \b(?: conflicted[ ]copy | conflict[ ]copy | sync[ ]conflict | sfconflict
               | in[ ]konflikt[ ]stehende[ ]kopie | konfliktkopie | copie[ ]en[ ]conflit | copia[ ]en[ ]conflicto
-              | copia[ ]in[ ]conflitto | c[oó]pia[ ]em[ ]conflito | conflicterende[ ]kopie ) \b [^()\[\]]*
-          | (?: case | unicode[ ]encoding | white[ ]?space | selective[ ]sync | folder | edit ) [ ]conflict [^()\[\]]*
+              | copia[ ]in[ ]conflitto | c[oó]pia[ ]em[ ]conflito | conflicterende[ ]kopie
+              | kopia[ ]powodująca[ ]konflikt | конфликтующая[ ]копия ) \b [^()\[\]]*
+          | [^()\[\]]* (?: の競合コピー | 的冲突副本 | 的衝突複本 ) [^()\[\]]*
+          | (?: case | unicode[ ]encoding | white[ ]?space | selective[ ]sync | folder | edit ) [ ]conflict
+            (?: [ ]\d+ | [ ] [^()\[\]]* \d{4}-\d\d-\d\d [^()\[\]]* )?
         ) [)\]]
-      | [._-] conflict (?: [._-] [\d._-]+ )?
-      | _ (?: backup | base | local | remote ) _ \d+
+      | [ ]? \[conflicted\]
+      | [._-] conflict [._-] [\d._-]+
+      | \.conflict\d+
+      | (?-i: \.Conflict | _[^_]+_[A-Z][a-z]{2}-\d\d-\d{6}-\d{4}_Conflict )
+      | (?-i: _(?: BACKUP | BASE | LOCAL | REMOTE )_\d+ )
     )
     """,
     re.VERBOSE | re.IGNORECASE,
@@ -30,17 +38,32 @@ _SAYS_SO = re.compile(
 # Names that people give as well: iCloud and Google Drive number, OneDrive adds the name of the machine.
 _MAY_BE = re.compile(
     r"(?P<of>.+?)(?: (?:[2-9]|[1-9]\d)| ?\(\d\d?\)|-(?:(?:DESKTOP|LAPTOP|PC|WIN|SURFACE)-?[A-Z0-9]{3,}"
-    r"|[\w-]*(?:MacBook|iMac|iPhone|iPad)[\w-]*))"
+    r"|[\w-]*(?:MacBook|iMac|iPhone|iPad)[\w-]*)|[._-](?i:conflict)| ?\((?i:conflicted)\))"
 )
 _LAST = frozenset("0123456789)]")
 _OURS, _BETWEEN, _THEIRS = ("<" * 7, "=" * 7, ">" * 7)
 
 
+def originals(stem: str) -> Iterator[tuple[str, bool]]:
+    """The stems of the files that one called `stem` may be a copy of, and whether the name alone says so.
+
+    Nearest first: what is a copy of a copy is one of the original as well.
+    """
+    for _ in range(DEEPEST):
+        found = original(stem)
+        if found is None:
+            return
+        yield found
+        stem = found[0]
+
+
 def original(stem: str) -> tuple[str, bool] | None:
-    """The stem of the file that one called `stem` may be a copy of, and whether the name alone says so."""
-    if found := _SAYS_SO.fullmatch(stem) if "onfl" in stem.lower() or stem[-1:].isdigit() else None:
-        return found["of"], True
-    if (stem[-1:] in _LAST or "-" in stem) and (found := _MAY_BE.fullmatch(stem)):
+    """The first of `originals`."""
+    if not stem.isascii() or "onfl" in stem.lower() or stem[-1:].isdigit():
+        found = _SAYS_SO.fullmatch(stem)
+        if found:
+            return found["of"], True
+    if (stem[-1:] in _LAST or "-" in stem or stem[-8:].lower() == "conflict") and (found := _MAY_BE.fullmatch(stem)):
         return found["of"], False
     return None
 

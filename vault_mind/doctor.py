@@ -2,6 +2,7 @@
 
 import os
 import shlex
+import shutil
 import stat
 import sys
 from collections import Counter
@@ -17,7 +18,7 @@ from vault_mind.analysis import stopwords, terms
 from vault_mind.commits import state
 from vault_mind.config import OF_A_VAULT, VAULT_FILE, state_folder
 from vault_mind.errors import MemoryNotFoundError, SettingsError, VaultMindError
-from vault_mind.files import TEMPORARY
+from vault_mind.files import TEMPORARY, WRITING
 from vault_mind.frontmatter import Value
 from vault_mind.history import History
 from vault_mind.index import Index
@@ -30,12 +31,13 @@ from vault_mind.ranking import language_of
 from vault_mind.reconcile import same
 from vault_mind.rows import digest
 from vault_mind.sync import Progress
-from vault_mind.vault import FOLDER, PURGE, Vault
+from vault_mind.vault import FOLDER, JOURNAL, PURGE, Vault
 from vault_mind.watcher import living
 
 SLACK = timedelta(days=1)  # by which another machine's clock may be ahead, and a date alone in another time zone
 SENTENCE = 1_000  # characters; what is longer is no sentence, and says the same only where it is the same
 COMPARED = 20  # sentences of the very same terms that a further one is compared with
+NEEDED = 1_000_000  # bytes free on a disk, below which a memory and its version may not fit any more
 EVERY = 500  # files between two words on how far we are
 
 # What a sentence of `Memory.warnings` or of a walk begins with, the code for it, and what to do.
@@ -69,6 +71,8 @@ _OF_GIT = (
 HEADINGS: Mapping[str, str] = {
     "settings": "settings that are unsound",
     "read-only": "folders that cannot be written",
+    "state": "troubles with the folder that holds the journal and the locks",
+    "disk": "disks that are full",
     "index": "troubles with the index",
     "journal": "exchanges that could not be learned from",
     "unparsable": "files whose frontmatter cannot be read",
@@ -181,7 +185,9 @@ def examine(
     """Look at everything, each file once. `trouble` is what was wrong with the settings that were not used."""
     moment_now = now or datetime.now().astimezone()
     found = [_of_settings(trouble)] if trouble else []
-    found += _closed(vault)
+    found += [*_closed(vault), *_of_state(state_folder(vault.root))]
+    with suppress(OSError):  # a disk that does not say, or a folder that is closed to us
+        found += _of_disks(vault.root, state_folder(vault.root))
     odd, passing = _places(vault)  # before the index reads files, and so has a cloud download them
     found += odd
     language, failed = index.language, None
@@ -222,7 +228,7 @@ def _take_in(memory: Memory, language: str, now: datetime, said: _Said) -> None:
     said.found += _of_memory(memory, now)
     said.superseded += memory.superseded
     current = memory.current(now)
-    said.expired += not current and not memory.superseded
+    said.expired += not current and not memory.aside
     for link in ("supersedes", "superseded_by"):
         said.links += [(memory.path, link, name) for name in _names(memory.frontmatter.get(link))]
     if not current or memory.kind == NOTE or memory.fault or not memory.body:
@@ -252,9 +258,42 @@ def _closed(vault: Vault) -> Iterator[Finding]:
     effective = os.access in os.supports_effective_ids
     for path in ("", FOLDER):
         folder = vault.root / path
-        if folder.is_dir() and not os.access(folder, os.W_OK | os.X_OK, effective_ids=effective):
+        if os.path.lexists(folder) and not os.access(folder, os.W_OK | os.X_OK, effective_ids=effective):
             what = f"the folder {path or vault.root} cannot be written: nothing new can be remembered"
             yield Finding(path, what, "give yourself the right to write there", code="read-only")
+
+
+def _of_state(folder: Path) -> Iterator[Finding]:
+    """What keeps us from writing the lock, the journal and the notes of what is being done."""
+    effective = os.access in os.supports_effective_ids
+    meant_for = "until then nothing can be remembered, changed or learned"
+    for place in (folder, folder / JOURNAL):
+        there = next(part for part in (place, *place.parents) if os.path.lexists(part))
+        what = "" if there == place else f"{place} cannot be made: "
+        if not there.is_dir():
+            yield Finding("", f"{what}{there} is no folder", f"move it away; {meant_for}", code="state")
+            return
+        if not os.access(there, os.R_OK | os.W_OK | os.X_OK, effective_ids=effective):
+            advice = f"give yourself the right to write there, or set XDG_STATE_HOME to another folder; {meant_for}"
+            yield Finding("", f"{what}the folder {there} cannot be written", advice, code="state")
+            return
+    for file in (folder / WRITING, folder / JOURNAL / WRITING):
+        if file.is_dir():
+            yield Finding(
+                "", f"{file} is a folder, where a file of ours belongs", f"move it away; {meant_for}", code="state"
+            )
+
+
+def _of_disks(*folders: Path) -> Iterator[Finding]:
+    """Disks that are all but full."""
+    told: set[int] = set()
+    for folder in folders:
+        there = next(part for part in (folder, *folder.parents) if part.exists())
+        disk, free = there.stat().st_dev, shutil.disk_usage(there).free
+        if free < NEEDED and disk not in told:
+            told.add(disk)
+            what = f"the disk of {there} is full ({free / 1000:.0f} kB are free): soon nothing more can be remembered"
+            yield Finding("", what, "make room on it", code="disk")
 
 
 def _places(vault: Vault) -> tuple[list[Finding], list[Finding]]:
@@ -328,7 +367,7 @@ def _of_memory(memory: Memory, now: datetime) -> Iterator[Finding]:
         advice = f"fine if you meant it; the usual ones are {', '.join(KINDS)}"
         yield Finding(memory.path, f"kind {memory.kind!r} is one of your own", advice, remark=True, code="kind")
     missing = [key for key in ("kind", "source", "created_at") if not memory.frontmatter.get(key)]
-    if missing and not memory.broken:
+    if missing and not (memory.broken or memory.conflict or memory.unmerged):
         advice = "fine: it is searched as a note" if "kind" in missing else "fine: it is searched all the same"
         yield Finding(memory.path, f"says no {', '.join(missing)}", advice, remark=True, code="note")
 
@@ -385,7 +424,11 @@ def _of_index(
     if differing:
         what = f"the index does not say what the files say, of {len(differing):,}, such as {differing[0]}"
         found.append(Finding("", what, "make it anew: vault-mind rebuild", code="index"))
-    if index.remade:
+    if index.moved_out:
+        what = f"the index cannot be kept, so that every command makes it anew: {index.moved_out}"
+        advice = "make room on that disk, or give yourself the right to write there"
+        found.append(Finding("", what, advice, remark=True, code="index"))
+    elif index.remade:
         what = f"the index could not be used and was made anew: {index.remade}"
         found.append(Finding("", what, "fine: nothing is lost by it", remark=True, code="remade"))
     try:
@@ -572,7 +615,8 @@ def _of_journal(journal: Journal) -> Iterator[Finding]:
     waiting = journal.waiting()
     given_up = [entry for entry in waiting if entry.exchange.tries >= MOST_TRIES]
     if len(waiting) > len(given_up):
-        what = f"{len(waiting) - len(given_up)} exchanges wait to be learned from"
+        number = len(waiting) - len(given_up)
+        what = "1 exchange waits to be learned from" if number == 1 else f"{number} exchanges wait to be learned from"
         yield Finding("", what, "the next chat does it", remark=True, code="waiting")
     if given_up:
         what = f"{len(given_up)} exchanges could not be learned from in {MOST_TRIES} tries"

@@ -153,7 +153,7 @@ def tidy(note: Path) -> None:
         return
     try:
         paths = [Path(path) for path in json.loads(read_regular(note)[0])]
-    except (UnreadableError, ValueError, TypeError):  # cut off: its writer died before it made anything
+    except (UnreadableError, ValueError, TypeError, RecursionError):  # cut off: its writer died before it made anything
         paths = []
     with suppress(OSError):  # a folder that is gone holds nothing; one that is closed to us keeps it
         for folder in {path.parent for path in paths}:

@@ -167,7 +167,17 @@ class Index:
                 self._postings.renew()
                 return self._sync.run(progress)
 
-        return self._mended(anew)
+        return self._mended(anew, anywhere=False)
+
+    @property
+    def unmade(self) -> bool:
+        """Whether there is none on disk yet that we can read: the first sync may take long."""
+        return self._postings.unmade
+
+    @property
+    def moved_out(self) -> str | None:
+        """Why it lives in a temporary folder, as long as this process; None when it lives where it should."""
+        return self._postings.moved_out
 
     @property
     def remade(self) -> str | None:
@@ -191,8 +201,25 @@ class Index:
     def _selected(self, clauses: str) -> list[Memory]:
         return self._mended(lambda: list(self._postings.memories(clauses)))
 
-    def _mended(self, use: Callable[[], T]) -> T:
-        """What `use` gives; over damaged files they are made anew and it is tried again."""
+    def _mended(self, use: Callable[[], T], *, anywhere: bool = True) -> T:
+        """What `use` gives; over damaged files they are made anew and it is tried again.
+
+        Where they cannot be made, a temporary folder does, if they may be `anywhere`.
+        """
+        try:
+            return self._tried(use)
+        except WriteFailedError as error:
+            if not anywhere or not self._postings.move_out(str(error)):
+                raise
+            log.info("the index is kept in a temporary folder", exc_info=error)
+            first = error
+        try:
+            self._tried(lambda: self._sync.run(None))
+            return self._tried(use)
+        except WriteFailedError:  # nor there: what is to be mended is the first place
+            raise first from None
+
+    def _tried(self, use: Callable[[], T]) -> T:
         for _ in range(TRIES):
             try:
                 return use()

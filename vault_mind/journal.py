@@ -128,7 +128,10 @@ class Journal:
             yield there
 
     def _files(self) -> list[Path]:
-        return sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []
+        try:
+            return sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []
+        except OSError:  # a folder above is closed to us: `add` fails, and `doctor` says why
+            return []
 
     def _sweep(self) -> None:
         """Remove locks of exchanges whose process was killed between crossing them off and letting go."""

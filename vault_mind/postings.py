@@ -74,6 +74,7 @@ class Postings:
         self._language = language
         self.remade: str | None = None  # why what was here had to be made anew, when it had
         self._opened: Generation | None = None
+        self.moved_out: str | None = None  # why a temporary folder had to do
         self._spare: tempfile.TemporaryDirectory[str] | None = None
 
     def refresh(self) -> None:
@@ -92,11 +93,28 @@ class Postings:
             private_folder(self.folder)
             with self.alone():
                 self._open_or_make()  # another process may have made it while we waited
-        except WriteFailedError:
-            self._spare = self._spare or tempfile.TemporaryDirectory(prefix="vault-mind-")
-            self.folder = Path(self._spare.name) / "index"
-            private_folder(self.folder)
+        except WriteFailedError as error:
+            if not self.move_out(str(error)):
+                raise
             self._open_or_make()
+
+    def move_out(self, why: str) -> bool:
+        """Go on in a temporary folder, which ends with this process; False where there is none, or we are in it."""
+        if self._spare:
+            return False
+        self.close()
+        try:
+            self._spare = tempfile.TemporaryDirectory(prefix="vault-mind-", ignore_cleanup_errors=True)
+            self.folder = private_folder(Path(self._spare.name) / "index")
+        except (OSError, WriteFailedError):  # no room anywhere
+            return False
+        self.moved_out = why
+        return True
+
+    @property
+    def unmade(self) -> bool:
+        """Whether the folder holds no generation that we can read."""
+        return not self._pointer()
 
     def replaced(self) -> bool:
         """Whether somebody else has made a newer generation than the one in use."""

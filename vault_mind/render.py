@@ -378,7 +378,12 @@ def learned(what: "Learned") -> list[Piece]:
     parts += [f"not kept: {one_line(turned.text)} ({turned.why})" for turned in what.turned]
     parts += [one_line(told) for told in what.uncommitted]
     if what.failed:
-        parts.append(f"nothing learned this time: {one_line(what.failed)}; it is kept for the next chat")
+        later = (
+            "it is kept for the next chat"
+            if what.kept
+            else "nor is it kept for later: say it again when that is mended"
+        )
+        parts.append(f"nothing learned this time: {one_line(what.failed)}; {later}")
     return [("\n".join(parts), "dim")] if parts else []
 
 

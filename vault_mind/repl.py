@@ -193,11 +193,11 @@ class Chat:
         if self.confirm("Forget it?"):
             forgotten = self.session.record.forget(memory, {"Source": "user", "Chat": self.session.agent.chat})
             self.meanwhile.wrote(memory, gone=True)
-            self.session.index.sync()
-            self.session.forgotten()
             self._warn(forgotten.told)
             kept = render.one_line(forgotten.kept.replace("vault-mind undo", "/undo"))
             self.err.say(f"forgotten: {render.one_line(memory.path)} ({kept})", "dim")
+            self.session.index.sync()
+            self.session.forgotten()
         else:
             self.err.say("kept", "dim")
 

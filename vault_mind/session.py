@@ -158,7 +158,7 @@ class Session:
             self.vault.tidy()
             if (state_folder(self.vault.root) / JOURNAL / WRITING).exists():
                 self.journal.tidy()
-        except VaultMindError as error:  # nobody asked for it: what was asked goes on
+        except (VaultMindError, OSError) as error:  # nobody asked for it: what was asked goes on
             log.info("nothing tidied", exc_info=error)
 
     def close(self) -> None:

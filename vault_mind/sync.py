@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from vault_mind.conflicts import original
+from vault_mind.conflicts import originals
 from vault_mind.generation import DamagedError
 from vault_mind.listing import packed, unpacked
 from vault_mind.postings import Postings
@@ -184,8 +184,7 @@ def _copies_of(names: Collection[str], listed: Mapping[str, int]) -> list[str]:
     """Of what is `listed` those that may be copies of one of `names`: whether they are depends on it."""
     starts = tuple({name[:-3] for name in names})
     near = [name for name in listed if name not in names and (len(starts) > FEW or name.startswith(starts))]
-    found = ((name, original(name[:-3])) for name in near)
-    return [name for name, of in found if of and f"{of[0]}.md" in names]
+    return [name for name in near if any(f"{stem}.md" in names for stem, _ in originals(name[:-3]))]
 
 
 def _known_of(listing: bytes, kept: Mapping[str, int]) -> bytes:

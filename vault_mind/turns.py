@@ -50,8 +50,13 @@ def noted(history: History) -> list[tuple[Path, Turn]]:
     """The turns that wait, oldest first, each with its note: a file of its own, so that no two writers meet in one."""
     found = []
     folder = _notes(history)
-    for file in sorted(folder.glob("*.json")) if folder.is_dir() else ():
-        with suppress(VaultMindError, ValueError, KeyError, TypeError):  # a note half written by one that died
+    try:
+        files = sorted(folder.glob("*.json")) if folder.is_dir() else []
+    except OSError:  # a folder above is closed to us: `note` fails, and `doctor` says why
+        files = []
+    for file in files:
+        # A note half written by one that died, or spoilt since.
+        with suppress(VaultMindError, ValueError, LookupError, TypeError, AttributeError, RecursionError):
             read = json.loads(read_regular(file, None)[0])
             found.append((file, Turn(tuple(map(str, read["paths"])), str(read["subject"]), dict(read["trailers"]))))
     return found

@@ -12,7 +12,7 @@ from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_mind.config import VAULT_FILE, state_folder
-from vault_mind.conflicts import alike, original
+from vault_mind.conflicts import alike, originals
 from vault_mind.errors import (
     AmbiguousNameError,
     BusyError,
@@ -126,6 +126,7 @@ class Vault:
     def walk(self, known: Mapping[str, bytes] | None = None) -> Walk:
         """Every memory with its status; dot-folders and ignored files are passed over.
 
+        Raises UnreadableError when the vault's own folder cannot be listed.
         `known` are the listings of an earlier walk: where they are many, another process looks through half of them.
         """
         walk = Walk()
@@ -186,7 +187,9 @@ class Vault:
                         except OSError as error:
                             walk.problems.append(Problem(folder + name, f"cannot be read: {_reason(error)}"))
         except OSError as error:
-            walk.problems.append(Problem(folder or ".", f"folder not read: {_reason(error)}"))
+            if not folder:  # to go on would be to say that the vault is empty
+                raise UnreadableError(str(self.root), _reason(error), passing=True) from error
+            walk.problems.append(Problem(folder, f"folder not read: {_reason(error)}"))
         if names or not folder:
             walk.listings[folder] = packed(names, marks)
 
@@ -248,21 +251,21 @@ class Vault:
     def _compared(self, memory: Memory) -> Memory:
         """`memory`, marked when it is a copy that a sync tool made of the file beside it."""
         folder, slash, name = memory.path.rpartition("/")
-        found = original(name[:-3])
-        if found is None:
-            return memory
-        path = f"{folder}{slash}{found[0]}.md"
+        for stem, says_so in originals(name[:-3]):
+            path = f"{folder}{slash}{stem}.md"
+            if self._is_copy(memory, path, says_so=says_so):
+                return replace(memory, conflict=path)
+        return memory
+
+    def _is_copy(self, memory: Memory, path: str, *, says_so: bool) -> bool:
+        """Whether `memory` is a copy of what is at `path`: its name `says_so`, or else what the two say does."""
         try:
-            if not found[1]:
-                other = decoded(read_regular(self._inside(path))[0])[0]
-                born = parse(path, other).created_at
-                if not (born and born == memory.created_at) and not alike(memory.text, other):
-                    return memory
-            elif not (self.root / path).is_file():
-                return memory
+            if says_so:
+                return (self.root / path).is_file()
+            other = parse(path, decoded(read_regular(self._inside(path))[0])[0])
+            return _as_old(memory, other) or alike(memory.text, other.text)
         except (VaultMindError, OSError, ValueError):  # whatever is there, it is no original
-            return memory
-        return replace(memory, conflict=path)
+            return False
 
     def memories(self) -> Iterator[Memory]:
         """Every memory that can be read, by path; what cannot is in `problems`."""
@@ -589,6 +592,12 @@ class Vault:
         return name
 
 
+def _as_old(memory: Memory, other: Memory) -> bool:
+    """Whether both were made at the same moment. A day says too little: many a note is made on one."""
+    said = memory.frontmatter.get("created_at")
+    return isinstance(said, str) and ":" in said and memory.created_at == other.created_at is not None
+
+
 def _parsed(path: str, data: bytes, size: int) -> Memory:
     if len(data) <= LARGEST:
         return parse(path, *decoded(data))
@@ -671,4 +680,6 @@ def _matcher(patterns: Sequence[str]) -> Callable[[str, bool], bool] | None:
 
 
 def _reason(error: Exception) -> str:
+    if isinstance(error, RuntimeError):  # before Python 3.13, with a path in its words
+        return "its links go in a circle"
     return (getattr(error, "strerror", None) or str(error)).lower()

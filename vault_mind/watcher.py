@@ -25,7 +25,7 @@ from typing import Any, Literal
 
 from vault_mind.config import state_folder
 from vault_mind.errors import BusyError, VaultMindError
-from vault_mind.files import is_held, locked, private_folder
+from vault_mind.files import is_held, locked, private_folder, read_regular
 from vault_mind.index import Index
 from vault_mind.listing import unpacked
 from vault_mind.memory import Memory
@@ -102,15 +102,19 @@ class Living:
 def living(folder: Path) -> list[Living]:
     """The watchers that live, of the vault whose state is in `folder`; what dead ones left there is swept."""
     found = []
-    for file in sorted((folder / WATCHERS).glob("*.json")):
+    files = []
+    with suppress(OSError):  # a folder above is closed to us
+        files = sorted((folder / WATCHERS).glob("*.json"))
+    for file in files:
         try:
             if is_held(file.with_suffix(".lock")):
-                told = json.loads(file.read_text("utf-8"))
+                told = json.loads(read_regular(file)[0])
                 found.append(Living(int(told["pid"]), str(told["since"]), str(told["how"])))
             else:
                 file.unlink(missing_ok=True)
                 file.with_suffix(".lock").unlink(missing_ok=True)
-        except (OSError, ValueError, LookupError, TypeError) as error:  # it ended just now, or is not ours to read
+        # It ended just now, or is not ours to read.
+        except (OSError, VaultMindError, ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             log.info("not read: %s", file, exc_info=error)
     return found
 
