@@ -910,9 +910,9 @@ def test_GI_02_a_name_with_any_character_is_shown_forgotten_and_brought_back(
     by_hand(either, "add", "-A")
     by_hand(either, "commit", "-qm", "odd")
 
-    told, story = vm("log", name), vm("why", name)
-    vm("forget", name, "--yes")
-    gone = vm("why", name, "--json")
+    told, story = vm("log", "--", name), vm("why", "--", name)
+    vm("forget", "--yes", "--", name)
+    gone = vm("why", "--json", "--", name)
     back = vm("undo", "--yes")
 
     assert f"+ {name}".replace("\t", "^I") in told.stdout
