@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from vault_mind.history import Change, Version
 from vault_mind.memory import parse
 from vault_mind.past import Line, Story
+from vault_mind.render import memory_data
 from vault_mind.retelling import diff, story, story_data, version_data, versions
 from vault_mind.screen import text_of
 
@@ -86,6 +87,8 @@ def test_a_story_of_what_is_gone_says_so_and_one_without_versions_claims_nothing
 def test_a_story_as_json_holds_the_memory_and_its_versions() -> None:
     data = story_data(told())
 
+    own = "gone uncommitted names supersedes superseded_by learned by_hand versions lines".split()
+    assert list(data) == [*memory_data(parse("tea.md", TEA)), *own]
     assert data["path"] == "tea.md"
     assert data["quote"] == "I like tea"
     assert data["supersedes"] == ("coffee",)
