@@ -654,20 +654,23 @@ def test_what_is_forgotten_in_the_meantime_is_in_the_trash_and_its_version_says_
     assert log(either)[:3] == ["The user likes milk", "Forget: A base note, edited.", "Begin a vault"]
 
 
-@pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="nothing is read-only to root")
+@POSIX
 def test_a_repository_that_is_read_only_is_said_and_the_next_commit_takes_all_along(
     own: Path, ask: Callable[[Path], Ask]
 ) -> None:
     folders = [folder for folder, _, _ in os.walk(own / ".git")]
     for folder in folders:
         os.chmod(folder, 0o555)
+    if os.access(own / ".git", os.W_OK):
+        pytest.skip("nothing is read-only to root")
 
     said = ask(own)("remember", "The user drinks tea")
     for folder in folders:
         os.chmod(folder, 0o755)
     ask(own)("remember", "The user likes milk")
 
-    assert said.stderr.count("Saved, but not yet in git: ") == 1
+    assert said.stderr.startswith("Saved, but not yet in git: git cannot write into its repository (insufficient perm")
+    assert said.stderr.count("\n") == 1
     assert stems(own) == {"the-user-drinks-tea", "the-user-likes-milk"}
 
 
@@ -910,9 +913,9 @@ def test_GI_02_a_name_with_any_character_is_shown_forgotten_and_brought_back(
     by_hand(either, "add", "-A")
     by_hand(either, "commit", "-qm", "odd")
 
-    told, story = vm("log", name), vm("why", name)
-    vm("forget", name, "--yes")
-    gone = vm("why", name, "--json")
+    told, story = vm("log", "--", name), vm("why", "--", name)
+    vm("forget", "--yes", "--", name)
+    gone = vm("why", "--json", "--", name)
     back = vm("undo", "--yes")
 
     assert f"+ {name}".replace("\t", "^I") in told.stdout

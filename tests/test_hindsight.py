@@ -4,7 +4,10 @@ from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
+import pytest
+
 from vault_mind import Vault, git
+from vault_mind.errors import AmbiguousNameError, MemoryNotFoundError
 from vault_mind.hindsight import as_of, current
 from vault_mind.history import History
 
@@ -61,3 +64,60 @@ def test_before_the_first_version_the_dates_tell(vault: Vault, write: Write) -> 
 
     assert held.version is None
     assert [memory.body for memory in held.memories] == ["Oslo"]
+
+
+def test_of_a_vault_in_a_bigger_repository_only_its_own_files_are_told(tmp_path: Path) -> None:
+    top, names = tmp_path, ("-c", "user.name=Ada", "-c", "user.email=ada@example.org")
+    vault = Vault.create(top / "notes")
+    git.ask(top, "init", "--quiet")
+    (top / "outside.md").write_text("not of the vault")
+    (vault.root / "a.md").write_text("Oslo")
+    git.ask(top, "add", "--all")
+    git.ask(top, *names, "commit", "--quiet", "-m", "x", extra={"GIT_COMMITTER_DATE": MAY.isoformat()})
+
+    assert said(vault, MAY + timedelta(days=1)) == ["Oslo"]
+
+
+def test_a_memory_of_then_is_named_as_one_of_today_would_be(vault: Vault, write: Write) -> None:
+    History(vault.root).start()
+    write("memories/green-tea.md", "tea then")
+    write("memories/black-tea.md", "tea as well")
+    committed(vault, MAY)
+    for file in (vault.root / "memories").iterdir():
+        file.unlink()
+
+    held = as_of(History(vault.root), vault.memories(), MAY + timedelta(days=1))
+
+    assert held.named("green-tea").body == "tea then"
+    assert held.named("memories/black-tea.md").body == "tea as well"
+    assert held.named("black").body == "tea as well"
+    with pytest.raises(AmbiguousNameError):
+        held.named("tea")
+    for nothing in ("milk", "", "../x"):
+        with pytest.raises(MemoryNotFoundError):
+            held.named(nothing)
+
+
+@pytest.mark.parametrize("git_too", [True, False])
+def test_of_the_future_all_is_told_and_of_before_everything_nothing_that_is_dated(
+    vault: Vault, write: Write, git_too: bool
+) -> None:
+    write("a.md", HEAD.format(MAY.isoformat(), "", "Oslo"))
+    if git_too:
+        History(vault.root).start()
+        committed(vault, MAY)
+
+    assert said(vault, datetime(2999, 1, 1, tzinfo=UTC)) == ["Oslo"]
+    assert said(vault, datetime(1, 1, 2, tzinfo=UTC)) == []
+
+
+def test_what_was_superseded_then_is_past_then_and_what_was_later_is_not(vault: Vault, write: Write) -> None:
+    History(vault.root).start()
+    write("old.md", HEAD.format("2026-01-01", "", "Oslo"))
+    committed(vault, MAY)
+    write("old.md", HEAD.format("2026-01-01", "superseded_by: '[[new]]'\nsuperseded_at: 2026-05-13\n", "Oslo"))
+    write("new.md", HEAD.format("2026-05-13", "supersedes: '[[old]]'\n", "Bergen"))
+    committed(vault, MAY + timedelta(days=10))
+
+    assert said(vault, MAY + timedelta(days=1)) == ["Oslo"]
+    assert said(vault, MAY + timedelta(days=11)) == ["Bergen"]

@@ -7,10 +7,14 @@ import pytest
 
 from tests.conftest import NOW
 from vault_mind import Vault, git
+from vault_mind.config import state_folder
 from vault_mind.errors import MemoryChangedError
+from vault_mind.files import is_held
 from vault_mind.history import History
-from vault_mind.record import Record, subject
+from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed
+from vault_mind.record import Record, once, subject
 from vault_mind.undo import plan, undo
+from vault_mind.vault import JOURNAL
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -129,6 +133,74 @@ def test_what_somebody_changed_meanwhile_is_not_forgotten(vault: Vault, write: W
         Record(vault, "ours").forget(memory, {})
 
     assert file.read_text() == "Another.\n"
+
+
+def test_a_reason_that_a_turn_meets_twice_is_said_once() -> None:
+    theirs, ours = "Your edits are not yet in git: a rebase.", "Saved, but not yet in git: a rebase. The next commit …"
+
+    assert once((theirs,), (ours,)) == (ours,)
+    assert once((theirs,), ()) == (theirs,)
+    assert once((theirs,), ("Saved, but not yet in git: a hook.",)) == (theirs, "Saved, but not yet in git: a hook.")
+    assert once(("a.md is saved and not in git: big",), (ours,)) == ("a.md is saved and not in git: big", ours)
+
+
+@pytest.mark.parametrize(("how", "waits"), [("ours", False), ("all", True)])
+def test_only_with_all_other_turns_wait_until_one_is_committed(
+    vault: Vault, repository: History, how: str, waits: bool
+) -> None:
+    with Record(vault, how).turn():
+        assert is_held(state_folder(vault.root) / "vault.lock") is waits
+    assert not is_held(state_folder(vault.root) / "vault.lock")
+
+
+@pytest.mark.parametrize("tries", [0, MOST_TRIES])
+def test_what_a_learning_left_that_was_cut_off_is_no_edit_by_hand_while_somebody_may_go_on(
+    vault: Vault, repository: History, write: Write, tries: int
+) -> None:
+    proposed = (Proposed("fact", "The user lives in Oslo.", "I live in Oslo"),)
+    exchange = Exchange("I live in Oslo.", "", "Ah.", NOW.isoformat(), "c1", "offline", tries, proposed)
+    Journal(state_folder(vault.root) / JOURNAL).add(exchange)
+    cut = vault.save("The user lives in Oslo.", kind="fact", source="chat", created_at=NOW, chat="c1")
+    vault.save("The user drinks tea.", kind="fact", source="chat", created_at=NOW, chat="another")
+    record = Record(vault, "all")
+
+    with record.turn() as told:
+        pass
+
+    (theirs,) = repository.versions()
+    assert told == ()
+    assert [memory.path for memory in record.of(exchange)] == [cut.path]
+    assert (cut.path in [change.path for change in theirs.changes]) is (tries == MOST_TRIES)
+
+
+def test_an_undo_says_by_which_name_it_is_undone(vault: Vault, repository: History) -> None:
+    record = Record(vault, "ours")
+    record.write([saved(vault, "tea")], ["tea"], {"Source": "user"})
+
+    taken = record.take_back(record.taking_back(None))
+    again = record.take_back(record.taking_back(taken.kept.split()[2]))
+
+    assert taken.kept == f"vault-mind undo {repository.version('HEAD~1').id[:10]} brings it back"
+    assert again.told == ()
+    assert (vault.root / "memories/tea.md").exists()
+    assert next(repository.versions()).subject == "Undo: Undo: tea"
+
+
+def test_what_is_forgotten_and_cannot_be_committed_now_is_in_the_trash_and_noted_as_forgotten(
+    vault: Vault, repository: History, write: Write
+) -> None:
+    record = Record(vault, "ours")
+    write("draft.md", "A draft.\n")
+    record.write(["draft.md"], ["a draft"], {})
+    (repository.place().git_dir / "MERGE_HEAD").write_text("0" * 40 + "\n")
+
+    forgotten = record.forget(vault.read("draft.md"), {"Source": "user"})
+    (repository.place().git_dir / "MERGE_HEAD").unlink()
+    record.write([saved(vault, "tea")], ["tea"], {})
+
+    assert forgotten.kept == ".trash/draft.md"
+    assert forgotten.told[0].startswith("It is gone from the vault, but that is not yet in git: a merge is under way")
+    assert [version.subject for version in repository.versions()] == ["tea", "Forget: A draft.", "a draft"]
 
 
 def test_a_subject_is_one_line_and_says_how_many_more_there_are() -> None:

@@ -574,3 +574,102 @@ def test_cost_without_a_model_is_nothing_and_a_price_that_makes_no_sense_is_told
     wrong("/cost")
 
     assert "setting prices" in wrong.talk
+
+
+# The history, in a chat
+
+
+@pytest.fixture
+def versioned(talk: Talk, owner: None) -> Talk:
+    """A chat whose vault has a history."""
+    talk.session.record.start([])
+    talk.consent = True
+    return talk
+
+
+def subjects(talk: Talk) -> list[str]:
+    return [version.subject for version in talk.session.record.history.versions()]
+
+
+def test_undo_takes_back_what_was_just_learned_and_says_how_it_comes_back(versioned: Talk) -> None:
+    versioned("I live in Oslo.\n")
+    file = versioned.session.vault.root / "memories/the-user-lives-in-oslo.md"
+
+    shown = versioned("/undo\n")
+    gone = not file.exists()
+    back = re.search(r"\((/undo \w+) brings it back\)", versioned.talk)
+    versioned(f"{back[1] if back else ''}\n")
+
+    assert "-The user lives in Oslo." in shown
+    assert versioned.asked == [
+        "Take back 'The user lives in Oslo.'?",
+        "Take back 'Undo: The user lives in Oslo.'?",
+    ]
+    assert gone
+    assert file.exists()
+    assert subjects(versioned)[0] == "Undo: Undo: The user lives in Oslo."
+    assert versioned.chat.exit_code == 0
+
+
+def test_what_was_taken_back_is_recalled_no_more(versioned: Talk) -> None:
+    versioned("I'm allergic to hazelnuts.\n", "/undo\n")
+
+    answer = versioned("What am I allergic to?\n")
+
+    assert "hazelnuts" not in answer
+
+
+def test_undo_needs_a_yes_and_after_an_edit_by_hand_it_refuses(versioned: Talk) -> None:
+    versioned("/remember The user drinks tea\n")
+    file = versioned.session.vault.root / "memories/the-user-drinks-tea.md"
+    versioned.consent = False
+    versioned("/undo\n")
+    kept = file.exists()
+    file.write_text(file.read_text() + "With milk.\n")
+    versioned.consent = True
+
+    versioned("/undo\n")
+
+    assert kept
+    assert "kept\n" in versioned.talk
+    assert "not undone, it was edited later by hand" in versioned.talk
+    assert file.read_text().endswith("With milk.\n")
+    assert len(versioned.asked) == 1
+
+
+def test_undo_again_and_again_ends_in_a_sentence_and_the_chat_goes_on(versioned: Talk) -> None:
+    versioned("/remember tea\n", "/undo\n", "/undo\n", "/undo nonsense\n", "/remember milk\n")
+
+    assert "there is no turn left to take back" in versioned.talk
+    assert "no version is named by 'nonsense'" in versioned.talk
+    assert "remembered: memories/milk.md" in versioned.talk
+
+
+def test_what_is_forgotten_in_a_chat_comes_back_by_undo(versioned: Talk) -> None:
+    versioned("/remember tea\n", "/forget tea\n")
+    file = versioned.session.vault.root / "memories/tea.md"
+    gone = not file.exists()
+
+    versioned("/undo\n")
+
+    assert gone
+    assert "forgotten: memories/tea.md (/undo brings it back)" in versioned.talk
+    assert file.exists()
+    assert versioned.session.record.history.version("HEAD~1").trailers["Chat"] == versioned.session.agent.chat
+
+
+def test_without_a_history_undo_says_what_to_do(talk: Talk) -> None:
+    talk("/undo\n")
+
+    assert "there is no history: " in talk.talk
+    assert "Make it one with: vault-mind init" in talk.talk
+    assert talk.chat.exit_code == 2
+
+
+def test_what_cannot_be_committed_is_said_once_a_turn(versioned: Talk) -> None:
+    (versioned.session.record.history.place().git_dir / "rebase-merge").mkdir()
+
+    versioned("I live in Oslo.\n", "What do I drink?\n", "/remember tea\n", "/forget tea\n")
+
+    assert versioned.talk.count("not yet in git: a rebase is under way") == 3
+    assert "forgotten: memories/tea.md (.trash/tea.md)" in versioned.talk

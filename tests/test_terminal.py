@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.conftest import Run
 from tests.messages_api import Answer, MessagesApi, looking, remembering
 from vault_mind import Index, Vault
 from vault_mind.config import state_folder
@@ -287,3 +288,33 @@ def test_a_chat_says_at_its_next_turn_what_was_saved_in_vim_meanwhile(terminal: 
     assert shown.count("changed meanwhile") == 1
     assert "changed meanwhile: door.md\n" in shown
     assert living(signs) == []
+
+
+@pytest.mark.storm
+def test_a_turn_is_taken_back_and_brought_back_in_a_chat(
+    terminal: Terminal, vault: Vault, call: Run, owner: None
+) -> None:
+    call("init", str(vault.root))
+    file = vault.root / "memories" / "the-user-lives-in-oslo.md"
+    terminal.type(f"{CHAT} --offline; echo ended $?")
+    terminal.wait_for("^›")
+
+    terminal.type("I live in Oslo.")
+    terminal.wait_for("^learned: The user lives in Oslo.")
+    terminal.type("/undo")
+    terminal.wait_for(r"^-The user lives in Oslo\.")
+    terminal.wait_for(r"Take back 'The user lives in Oslo\.'\? \[y/N\]")
+    terminal.type("y")
+    shown = terminal.wait_for(r"\(/undo \w+ brings it back\)")
+    gone = not file.exists()
+    back = re.search(r"/undo \w+(?= brings it back)", shown)
+    terminal.wait_for("^›", times=3)
+    terminal.type(back[0] if back else "")
+    terminal.wait_for(r"Take back 'Undo: The user lives in Oslo\.'\? \[y/N\]")
+    terminal.type("y")
+    terminal.wait_for("^taken back: ", times=2)
+    terminal.press("C-d")
+
+    assert gone
+    assert file.exists()
+    assert "Traceback" not in terminal.wait_for("^ended 0")

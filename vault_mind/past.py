@@ -60,9 +60,10 @@ def tree_at(history: History, moment: datetime) -> Version | None:
     It is the newest on the line of first parents whose commit date is not later: a version is taken to be no younger
     than any that was built upon it, so that a clock that ran ahead once does not hide all that followed.
     """
-    if history.off or history.head().id is None:
+    seconds = int(moment.timestamp())
+    if history.off or seconds < 0 or history.head().id is None:  # git counts from 1970, and takes less for any number
         return None
-    words = ("--first-parent", "--max-count=1", f"--min-age={int(moment.timestamp())}", "HEAD")
+    words = ("--first-parent", "--max-count=1", f"--min-age={seconds}", "HEAD")
     found = history.ask("rev-list", *words).decode().strip()
     return history.version(found) if found else None
 

@@ -46,8 +46,9 @@ def stored_in(history: History, index: Mapping[str, str], paths: Sequence[str]) 
         given = b"".join(os.fsencode(history.in_repository(path)) + b"\0" for path in some)
         code, _, err = history.run("update-index", "--add", "--remove", "-z", "--stdin", given=given, extra=index)
         said = err.decode("utf-8", "replace").strip()
-        if code and any(word in said for word in _REPOSITORY_WORDS):
-            raise NotCommittedError(f"git cannot write into its repository ({said.splitlines()[-1]})")
+        of_all = [line for line in said.splitlines() if any(word in line for word in _REPOSITORY_WORDS)]
+        if code and of_all:
+            raise NotCommittedError(f"git cannot write into its repository ({of_all[0].removeprefix('error: ')})")
         return said if code else ""
 
     if not paths or not stored(paths):
