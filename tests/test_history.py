@@ -53,3 +53,20 @@ def test_many_versions_are_read_page_by_page(plain: History, monkeypatch: pytest
     assert list(plain.versions()) == whole
     assert list(plain.versions(limit=3)) == whole[:3]
     assert list(plain.versions(limit=4)) == whole[:4]
+
+
+def test_what_is_in_no_version_is_shown_with_the_files_that_git_never_had_and_staging_stays(history: History) -> None:
+    (history.root / "base.md").write_text("base, edited\n")
+    (history.root / "new.md").write_text("a new note\n")
+    staged = history.ask("ls-files", "--stage", "-z")
+
+    everything = history.diff()
+    one = history.diff(path="new.md")
+    gone = history.diff(path="nowhere.md")
+
+    assert "+base, edited" in everything
+    assert "+a new note" in everything
+    assert "+a new note" in one
+    assert "base" not in one
+    assert gone == ""
+    assert history.ask("ls-files", "--stage", "-z") == staged

@@ -1,6 +1,7 @@
 """The vault's git, asked: where its repository is, in what state, and which versions it holds."""
 
 import os
+import shutil
 import tempfile
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -299,8 +300,20 @@ class History:
             new = self.resolved(version)
             sides = [self.parent(new) or self.empty_tree(), new]
         where = ("--", self.in_repository(path)) if path is not None else self._pathspec()
-        out = self.ask("-c", "diff.noprefix=false", "diff", *_PLAIN_DIFF, RENAMED, *sides, *where)
+        words = ("-c", "diff.noprefix=false", "diff", *_PLAIN_DIFF, RENAMED, *sides, *where)
+        out = self.ask(*words) if version is not None else self._with_new_files(words, where)
         return out.decode("utf-8", "replace")
+
+    def _with_new_files(self, words: Sequence[str], where: Sequence[str]) -> bytes:
+        """What `git WORDS` prints when files that git never had count as well; in a copy of the index."""
+        index = self.place().git_dir / "index"
+        with tempfile.TemporaryDirectory(prefix="vault-mind-") as folder:
+            extra = {"GIT_INDEX_FILE": str(Path(folder, "index"))}
+            if index.exists():
+                shutil.copy2(index, extra["GIT_INDEX_FILE"])
+            everything = where if len(where) > 1 else ("--", ".")
+            self.run("add", "--intent-to-add", *everything, extra=extra)  # a path that is gone is no reason to fail
+            return self.ask(*words, extra=extra)
 
     def parent(self, version: str) -> str | None:
         """The version that the one of this whole id was made from; of a merge the first; None for the first of all."""
