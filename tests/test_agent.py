@@ -588,4 +588,4 @@ def test_the_offline_mind_runs_the_whole_loop_without_a_server(
 def test_the_schema_names_every_field_that_a_candidate_needs() -> None:
     items = SCHEMA["properties"]["memories"]["items"]  # type: ignore[index]
 
-    assert items["required"] == list(items["properties"]) == ["kind", "text", "quote"]
+    assert items["required"] == list(items["properties"]) == ["kind", "text", "quote", "tags"]

@@ -4,10 +4,10 @@ import logging
 import os
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vault_mind import prompt
+from vault_mind import prompt, worth
 from vault_mind.config import Settings
 from vault_mind.errors import ModelError, VaultMindError
 from vault_mind.extraction import Candidate, Turned, propose
@@ -16,11 +16,12 @@ from vault_mind.journal import MOST_TRIES, Exchange, Journal, Waiting
 from vault_mind.memory import Memory
 from vault_mind.model import ModelClient
 from vault_mind.ranking import FITS, Hit
-from vault_mind.reconcile import twin
+from vault_mind.secrecy import MASK, masked
+from vault_mind.upkeep import Kept, Upkeep
 from vault_mind.vault import Problem, Vault
+from vault_mind.withheld import PRIVATE, Withheld, public
 
 NEAREST = 3  # memories that do not fit a message and are kept as the nearest
-NEIGHBOURS = 20  # memories looked at for a duplicate; one that overlaps by the threshold ranks far above
 
 log = logging.getLogger(__name__)
 
@@ -42,8 +43,10 @@ class Recalled:
 class Learned:
     """What came of learning: memories written, those that said it already, proposals turned away.
 
-    `failed` says why nothing could be learned this time; the exchange then waits in the journal.
-    `news` are problems that the search for duplicates met and nobody was told of before.
+    `superseded` are new memories with the paths that each took the place of; `wished` are those that
+    the user asked to forget, for them to confirm. `withheld` names what was not even written down.
+    `failed` says why nothing, or no more, could be learned this time; the exchange then waits in the
+    journal. `news` are problems that learning met, and memories that it would not change.
     """
 
     saved: tuple[Memory, ...] = ()
@@ -51,6 +54,9 @@ class Learned:
     turned: tuple[Turned, ...] = ()
     failed: str | None = None
     news: tuple[Problem, ...] = ()
+    superseded: tuple[tuple[Memory, str], ...] = ()
+    wished: tuple[Memory, ...] = ()
+    withheld: tuple[str, ...] = ()
 
 
 def _now() -> datetime:
@@ -74,8 +80,23 @@ class Agent:
         self._settings = settings
         self._now = now
         self._news: list[Problem] = []
+        self._withheld = Withheld(settings.secrets, settings.never, settings.language)
+        self._upkeep = Upkeep(vault, index, mind, settings, now)
+        self._off = False
+        self._apart: tuple[str, str] | None = None  # the last exchange that must be written nowhere
+        self._worth = False
         self._history: list[tuple[str, str]] = []  # each question as it was sent, and its reply
         self.chat = f"{now():%Y-%m-%d-%H%M%S}-{os.urandom(4).hex()}"
+
+    @property
+    def off(self) -> bool:
+        """Whether nothing that is said now reaches journal or memory."""
+        return self._off
+
+    @off.setter
+    def off(self, off: bool) -> None:
+        self._off = off
+        self._apart = self._history[-1] if self._history else None  # the reply to it may repeat it
 
     def ask(self, message: str) -> str:
         """The whole reply to `message`, learned from. Raises ModelError when there is none."""
@@ -102,8 +123,11 @@ class Agent:
         nearest = () if recalled.hits else recalled.nearest
         request = prompt.reply(message, recalled.hits, recalled.pinned, self._history, self._now(), nearest)
         asked, pieces = request.messages[-1].text, []
+        if flags := self._settings.learn == "asked":
+            request = replace(request, system=request.system + worth.ASKED)
+        unmarked = worth.Unmarked(self.mind.reply(request), asked=flags)
         try:
-            for piece in self.mind.reply(request):
+            for piece in unmarked:
                 pieces.append(piece)
                 yield piece
         except ModelError:
@@ -113,17 +137,32 @@ class Agent:
             raise
         if not "".join(pieces).strip():
             raise ModelError("the model gave an empty reply", "Say it again")
+        self._worth = unmarked.worth
         self._add_to_history(asked, "".join(pieces))
 
-    def learn(self, message: str, reply: str) -> Learned:
-        """Keep what `message` says that is worth keeping. Never raises one of our errors."""
-        before = self._history[-2][1] if len(self._history) > 1 else ""
-        exchange = Exchange(message, before, reply, self._now().isoformat(), self.chat, self.mind.name)
+    def learn(self, message: str, reply: str, *, worth: bool | None = None) -> Learned:
+        """Keep what `message` says that is worth keeping. Never raises one of our errors.
+
+        `worth` is whether the reply said that it is, which counts where the setting `learn` is "asked";
+        None: as the last answer of this chat said.
+        """
+        before, private = self._before(), public(message)[1]
+        if private or self._off:
+            self._apart = self._history[-1] if self._history else None
+        asked = self._worth if worth is None else worth
+        self._worth = False
+        if self._off or self._settings.learn == "off" or (self._settings.learn == "asked" and not asked):
+            return Learned()
+        said, withheld = self._withheld.screened(message)
+        if withheld and not any(c.isalnum() for c in said.replace(PRIVATE, "").replace(MASK, "")):
+            return Learned(withheld=withheld)
+        reply = "" if private else self._withheld.screened(reply)[0]
+        exchange = Exchange(said, before, reply, self._now().isoformat(), self.chat, self.mind.name)
         try:
             waiting = self.journal.add(exchange)
         except VaultMindError as error:
-            return Learned(failed=str(error))
-        return self._learn_from(waiting) or Learned()
+            return Learned(failed=str(error), withheld=withheld)
+        return replace(self._learn_from(waiting) or Learned(), withheld=withheld)
 
     def backlog(self) -> int:
         """How many exchanges of earlier times `catch_up` would learn from."""
@@ -140,12 +179,25 @@ class Agent:
         return learned
 
     def remember(self, text: str, *, kind: str, tags: Sequence[str] = ()) -> tuple[Memory, bool]:
-        """Write what the user asked to be remembered, and whether it is new; the same twice is once."""
+        """Write what the user asked to be remembered, and whether it is new; the same twice is once.
+
+        Raises WithheldError for what the user's settings keep out.
+        """
+        text, found = self._withheld.checked(kind, text, tags)
+        kept = Kept()
         with self.vault.lock():
-            known = self._twin(text, threshold=1.0)
+            known = self._upkeep.twin(text, 1.0, kept)
+            self._news += kept.news
             if known is not None:
                 return known, False
-            return self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags), True
+            memory = self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags)
+        if found:
+            self._news.append(Problem(memory.path, f"{' and '.join(found)} in it was masked"))
+        return memory, True
+
+    def withholds(self, message: str) -> bool:
+        """Whether `message` holds words that must not be written down anywhere."""
+        return bool(self._withheld.screened(message)[1])
 
     def news(self) -> tuple[Problem, ...]:
         """The problems that looking for duplicates met since this was last asked."""
@@ -172,41 +224,46 @@ class Agent:
             return Learned(failed=str(error))
 
     def _learned(self, waiting: Waiting) -> Learned:
+        kept, failed = Kept(), None
+        turned: list[Turned] = []
         try:
-            candidates, turned = propose(waiting.exchange, self.mind)
-            saved, known = self._keep(candidates, waiting.exchange)
+            candidates, turned = propose(waiting.exchange, self.mind, self.index.tags(prompt.OFFERED))
+            candidates, refused = self._allowed(candidates)
+            turned += refused
+            kept = self._upkeep.keep(candidates, waiting.exchange)
+            if kept.failed:
+                raise kept.failed
             self.journal.cross_off(waiting)
         except VaultMindError as error:
             log.info("learning failed", exc_info=error)
             if getattr(error, "answered", True):  # a network that is down says nothing about the exchange
                 with suppress(VaultMindError):  # a full disk: the exchange is in the journal all the same
                     self.journal.failed(waiting)
-            return Learned(failed=getattr(error, "why", str(error)))
-        return Learned(tuple(saved), tuple(known), tuple(turned), news=self.news())
+            failed = getattr(error, "why", str(error))
+        return Learned(
+            tuple(kept.saved),
+            tuple(kept.known),
+            tuple(turned),
+            failed,
+            (*self.news(), *kept.news),
+            tuple(kept.superseded),
+            tuple(kept.wished),
+        )
 
-    def _keep(self, candidates: Sequence[Candidate], exchange: Exchange) -> tuple[list[Memory], list[Memory]]:
-        saved, known = [], []
+    def _allowed(self, candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Turned]]:
+        """The candidates that the user's settings let in, secrets masked; and the others, but for what was told of."""
+        allowed, turned = [], []
         for candidate in candidates:
-            with self.vault.lock():  # looking for a twin and writing are one step among processes
-                twin_found = self._twin(candidate.text, threshold=self._settings.dedupe_threshold)
-                if twin_found is not None:
-                    known.append(twin_found)
-                    continue
-                saved.append(
-                    self.vault.save(
-                        candidate.text,
-                        kind=candidate.kind,
-                        source="chat",
-                        created_at=datetime.fromisoformat(exchange.at),
-                        quote=candidate.quote,
-                        chat=exchange.chat,
-                    )
-                )
-        return saved, known
+            texts = (candidate.text, candidate.quote, *candidate.tags)
+            why = None if candidate.forget else self._withheld.objection(candidate.kind, *texts)
+            if why is None:
+                text, quote = masked(candidate.text)[0], masked(candidate.quote)[0]
+                allowed.append(replace(candidate, text=text, quote=quote))
+            elif not any(mark in text for mark in (PRIVATE, MASK) for text in texts):
+                turned.append(Turned(masked(candidate.text)[0], why))
+        return allowed, turned
 
-    def _twin(self, text: str, *, threshold: float) -> Memory | None:
-        now = self._now()
-        self._news += self.index.sync().news
-        hits = self.index.ranked(text, NEIGHBOURS, now=now)
-        memories = (hit.memory for hit in hits)
-        return twin(text, memories, threshold=threshold, language=self._settings.language)
+    def _before(self) -> str:
+        """The reply that the last message followed on, as it may be written down."""
+        asked, reply = previous = self._history[-2] if len(self._history) > 1 else ("", "")
+        return "" if previous is self._apart or public(asked)[1] else self._withheld.screened(reply)[0]

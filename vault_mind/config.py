@@ -32,6 +32,9 @@ class Settings:
     ignore: tuple[str, ...] = ()
     offline: bool = False
     embedding_model: str = "none"
+    learn: str = "always"
+    secrets: str = "refuse"
+    never: tuple[str, ...] = ()
 
 
 # A vault may come from somebody else: its file says how to search it, never whom to talk to.
@@ -49,7 +52,11 @@ _MEANINGS = {
     "ignore": "files not read, as in .gitignore",
     "offline": "never talk to a model",
     "embedding_model": "the model that gives vectors for search by meaning, or none",
+    "learn": "whether a chat is learned from: always, asked (when the answering model says so), off",
+    "secrets": "what becomes of a memory with a key, a card number, a password in it: refuse, or mask",
+    "never": "what is never remembered: words, /regexes/, kind:KIND",
 }
+_CHOICES = {"learn": ("always", "asked", "off"), "secrets": ("refuse", "mask")}
 
 
 @dataclass(frozen=True)
@@ -213,6 +220,8 @@ def _in_range(name: str, value: object, origin: str) -> object:
             raise SettingsError(name, f"{value} is not between {lowest} and {highest}", origin)
     if isinstance(value, str) and not value.strip():
         raise SettingsError(name, "it is empty", origin)
+    if name in _CHOICES and value not in _CHOICES[name]:
+        raise SettingsError(name, f"{value!r} is none of {', '.join(_CHOICES[name])}", origin)
     return value
 
 

@@ -154,3 +154,10 @@ class EmbeddingError(VaultMindError):
         self.why = why
         self.of_text = of_text
         super().__init__(f"{why}. {advice}")
+
+
+class WithheldError(VaultMindError):
+    """A text that the user's own settings keep out of the memories."""
+
+    def __init__(self, why: str, advice: str) -> None:
+        super().__init__(f"nothing was remembered: {why}. Say it without, {advice}")

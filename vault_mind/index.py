@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -119,6 +120,12 @@ class Index:
     def pinned(self) -> list[Memory]:
         """The pinned memories that the last sync found, by path."""
         return self._selected("WHERE pinned ORDER BY path")
+
+    def tags(self, most: int) -> list[str]:
+        """The tags that the memories of the last sync have, folded, those of most of them first."""
+        rows = self._mended(lambda: list(self._postings.rows("SELECT tags FROM files WHERE tags != ''")))
+        counted = Counter(tag for (tags,) in rows for tag in str(tags).split("\n"))
+        return [tag for tag, _ in counted.most_common(most)]
 
     def sync(self, progress: Progress | None = None) -> Synced:
         """Bring the index up to date with the files; `progress(done, of)` is called as it goes."""

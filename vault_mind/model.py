@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vault_mind.config import Endpoint
+from vault_mind.decisions import Case
 from vault_mind.errors import ModelError
 from vault_mind.ranking import Hit
 
@@ -35,6 +36,7 @@ class Request:
     said: str
     recalled: tuple[Hit, ...] = ()
     nearest: tuple[Hit, ...] = ()  # what comes nearest, where nothing fits
+    cases: tuple[Case, ...] = ()  # what is to be decided, for a mind that decides by rules
 
 
 class ModelClient(Protocol):

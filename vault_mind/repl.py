@@ -2,11 +2,11 @@
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
@@ -16,12 +16,16 @@ from vault_mind.agent import Learned
 from vault_mind.config import state_folder
 from vault_mind.errors import EmbeddingError, ModelError, VaultMindError
 from vault_mind.files import private_folder
+from vault_mind.memory import Memory
 from vault_mind.query import parse
 from vault_mind.ranking import newest_first
 from vault_mind.regex import Pattern
 from vault_mind.screen import Piece, Screen
 from vault_mind.session import Session
 from vault_mind.stats import count
+
+if TYPE_CHECKING:
+    from prompt_toolkit.history import FileHistory
 
 OFFLINE = "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
 HOW_ONLINE = "For Claude, set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL to a server of your own)."
@@ -130,6 +134,13 @@ class Chat:
 
     def _tell_learned(self, what: Learned) -> None:
         self._tell(*map(render.problem, what.news), render.learned(what))
+        if what.wished:
+            self.err.say("you asked to forget:", "dim")
+            if self.interactive:
+                self._forget(what.wished)
+            else:  # the next line of a pipe is the next message, and no answer
+                for memory in what.wished:
+                    self.err.say(f"  to do so: vault-mind forget {render.one_line(memory.path)}", "dim")
 
     def _tell(self, *told: list[Piece], cut: bool = False) -> None:
         for shown in told:
@@ -150,20 +161,34 @@ class Chat:
             self._fail("say what: /remember the spare key is with Mrs Low", 2)
             return
         memory, new = self.session.agent.remember(text, kind="fact")
+        self._tell(*map(render.problem, self.session.agent.news()))
         self.err.say(f"{'remembered' if new else 'known already'}: {render.one_line(memory.path)}", "dim")
 
     def forget(self, name: str) -> None:
         """Delete a memory, after asking."""
         vault = self.session.vault
-        memory = vault.read(vault.find(name))
-        self.out.put(render.memories([memory], long=True))
-        if self.confirm("Forget it?"):
-            vault.forget(memory)
-            self.session.index.sync()
-            self.session.forgotten()
-            self.err.say(f"forgotten: {render.one_line(memory.path)}", "dim")
-        else:
+        self._forget([vault.read(vault.find(name))])
+
+    def _forget(self, memories: Sequence[Memory]) -> None:
+        self.out.put(render.memories(memories, long=True))
+        if not self.confirm("Forget it?" if len(memories) == 1 else f"Forget all {len(memories)}?"):
             self.err.say("kept", "dim")
+            return
+        for memory in memories:
+            self.session.vault.forget(memory)
+            self.err.say(f"forgotten: {render.one_line(memory.path)}", "dim")
+        self.session.index.sync()
+        self.session.forgotten()
+
+    def off(self, _: str) -> None:
+        """Learn nothing of what follows."""
+        self.session.agent.off = True
+        self.err.say("off: what is said now is neither learned nor written down; /on ends it", "dim")
+
+    def on(self, _: str) -> None:
+        """Learn again."""
+        self.session.agent.off = False
+        self.err.say("on: what is said is learned from", "dim")
 
     def memories(self, amount: str) -> None:
         """List the newest memories."""
@@ -237,6 +262,8 @@ COMMANDS = {
     "grep": Command(Chat.grep, "PATTERN", "the lines that match a regex"),
     "show": Command(Chat.show, "NAME", "a memory's file; NAME is its path, stem or a part of it"),
     "stats": Command(Chat.stats, "", "what the vault holds"),
+    "off": Command(Chat.off, "", "learn nothing of what follows, and write none of it down"),
+    "on": Command(Chat.on, "", "learn again"),
     "help": Command(Chat.help, "", "this list"),
     "quit": Command(Chat.quit, "", "leave (or Ctrl-D)"),
 }
@@ -255,7 +282,6 @@ def from_lines(chat: Chat, lines: Iterable[str]) -> None:
 def at_terminal(chat: Chat) -> None:
     """Talk with whoever sits at the terminal until they leave."""
     from prompt_toolkit import PromptSession  # late: only this one command edits lines
-    from prompt_toolkit.history import FileHistory
     from prompt_toolkit.output import create_output
 
     folder = private_folder(state_folder(chat.session.vault.root))
@@ -263,7 +289,7 @@ def at_terminal(chat: Chat) -> None:
     history.touch(mode=0o600)  # what was typed is for its owner alone
     history.chmod(0o600)
     prompts: PromptSession[str] = PromptSession(
-        history=FileHistory(str(history)),
+        history=_history(str(history), chat),
         completer=_completer(chat.session),
         output=create_output(always_prefer_tty=True),  # the prompt is no data: not into `chat > answers.md`
     )
@@ -284,6 +310,18 @@ def at_terminal(chat: Chat) -> None:
                 chat.say(message)
             except Leave:
                 break
+
+
+def _history(file: str, chat: Chat) -> "FileHistory":
+    """What was typed, kept in `file` but for what must be written nowhere."""
+    from prompt_toolkit.history import FileHistory  # late, as above
+
+    class History(FileHistory):
+        def store_string(self, string: str) -> None:
+            if not chat.session.agent.off and not chat.session.agent.withholds(string):
+                super().store_string(string)
+
+    return History(file)
 
 
 @contextmanager

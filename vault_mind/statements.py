@@ -194,11 +194,16 @@ _RULES = tuple(
 
 def statements(message: str) -> list[Statement]:
     """Everything that a rule recognises in `message`, in its order; questions and quoted speech are passed over."""
+    return [statement for sentence in own_sentences(message) for statement in _of_sentence(sentence)]
+
+
+def own_sentences(message: str) -> list[str]:
+    """The sentences in which the writer of `message` speaks as themselves, without the words that only open them."""
     straight = message[:LONGEST].replace("’", "'")
     sentences = _sentences(_PASTED.sub(_hidden, straight))
     if len(message) > LONGEST:
         del sentences[-1:]  # it may go on
-    return [statement for sentence in _own(sentences) for statement in _of_sentence(sentence)]
+    return _own(sentences)
 
 
 def _hidden(pasted: re.Match[str]) -> str:

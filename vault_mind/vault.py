@@ -306,8 +306,9 @@ class Vault:
         quote: str | None = None,
         tags: Sequence[str] = (),
         chat: str | None = None,
+        more: Mapping[str, str | Sequence[str]] | None = None,
     ) -> Memory:
-        """Write a new memory into `memories/`, never over a file that exists.
+        """Write a new memory into `memories/`, never over a file that exists; `more` are further keys.
 
         Raises UnwritableTextError for a text that cannot be one, and WriteFailedError.
         """
@@ -317,7 +318,7 @@ class Vault:
             "created_at": created_at.isoformat(timespec="seconds"),
         }
         optional = {"quote": quote, "tags": tuple(tags), "chat": chat}
-        keys |= {key: value for key, value in optional.items() if value}
+        keys |= {key: value for key, value in optional.items() if value} | dict(more or {})
         text = compose(body, keys)
         with self.lock():
             folder = self.root / FOLDER

@@ -1,0 +1,43 @@
+"""Whether a reply says that its exchange is worth learning from: by a mark at its end that nobody is shown. Pure."""
+
+import re
+from collections.abc import Iterable, Iterator
+
+MARK = "<learn/>"
+ASKED = f"""
+
+When the user's last message tells something of themselves, their people, things, work or wishes that is worth \
+remembering for years, changes such a thing, or asks you to forget one, end your reply with a last line that holds \
+{MARK} and nothing else; it is taken out before the user sees it. Leave it out of every other reply."""
+
+# The mark, or as much of its beginning as a text may end with; and the blanks before it.
+_END = re.compile(r"\s*(?:<(?:l(?:e(?:a(?:r(?:n(?:\s*(?:/\s*(?:>\s*)?)?)?)?)?)?)?)?)?\Z", re.IGNORECASE)
+_WHOLE = re.compile(r"\s*<learn\s*/\s*>\s*", re.IGNORECASE)
+
+
+class Unmarked:
+    """The pieces of a reply without the mark at its end; afterwards `worth` says whether it stood there.
+
+    Where it was not `asked` for, the pieces are given as they come.
+    """
+
+    def __init__(self, pieces: Iterable[str], *, asked: bool = True) -> None:
+        self._pieces, self._asked = pieces, asked
+        self.worth = False
+
+    def __iter__(self) -> Iterator[str]:
+        """The pieces; what may yet turn out to be the mark is held back."""
+        if not self._asked:
+            yield from self._pieces
+            return
+        held = ""
+        for piece in self._pieces:
+            held += piece
+            end = _END.search(held, max(0, len(held) - 200))
+            start = end.start() if end else len(held)
+            if start:
+                yield held[:start]
+            held = held[start:]
+        self.worth = bool(_WHOLE.fullmatch(held))
+        if held and not self.worth:
+            yield held
