@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from vault_mind import prompt, worth
+from vault_mind import prompt
 from vault_mind.config import Settings
 from vault_mind.errors import ModelError, VaultMindError
 from vault_mind.extraction import Candidate, Turned, propose
@@ -20,6 +20,7 @@ from vault_mind.secrecy import MASK, masked
 from vault_mind.upkeep import Kept, Upkeep
 from vault_mind.vault import Problem, Vault
 from vault_mind.withheld import PRIVATE, Withheld, public
+from vault_mind.worth import ASKED, Unmarked, claims
 
 NEAREST = 3  # memories that do not fit a message and are kept as the nearest
 
@@ -45,6 +46,7 @@ class Learned:
 
     `superseded` are new memories with the paths that each took the place of; `wished` are those that
     the user asked to forget, for them to confirm. `withheld` names what was not even written down.
+    `claimed`: the reply says that something was saved or forgotten, and nothing was.
     `failed` says why nothing, or no more, could be learned this time; the exchange then waits in the
     journal. `news` are problems that learning met, and memories that it would not change.
     """
@@ -57,6 +59,7 @@ class Learned:
     superseded: tuple[tuple[Memory, str], ...] = ()
     wished: tuple[Memory, ...] = ()
     withheld: tuple[str, ...] = ()
+    claimed: bool = False
 
 
 def _now() -> datetime:
@@ -124,8 +127,8 @@ class Agent:
         request = prompt.reply(message, recalled.hits, recalled.pinned, self._history, self._now(), nearest)
         asked, pieces = request.messages[-1].text, []
         if flags := self._settings.learn == "asked":
-            request = replace(request, system=request.system + worth.ASKED)
-        unmarked = worth.Unmarked(self.mind.reply(request), asked=flags)
+            request = replace(request, system=request.system + ASKED)
+        unmarked = Unmarked(self.mind.reply(request), asked=flags)
         try:
             for piece in unmarked:
                 pieces.append(piece)
@@ -149,9 +152,13 @@ class Agent:
         before, private = self._before(), public(message)[1]
         if private or self._off:
             self._apart = self._history[-1] if self._history else None
-        asked = self._worth if worth is None else worth
+        learned = self._learn(message, reply, before, private=private, worth=self._worth if worth is None else worth)
         self._worth = False
-        if self._off or self._settings.learn == "off" or (self._settings.learn == "asked" and not asked):
+        done = learned.saved or learned.known or learned.superseded or learned.wished or learned.failed
+        return learned if done else replace(learned, claimed=claims(reply))
+
+    def _learn(self, message: str, reply: str, before: str, *, private: bool, worth: bool) -> Learned:
+        if self._off or self._settings.learn == "off" or (self._settings.learn == "asked" and not worth):
             return Learned()
         said, withheld = self._withheld.screened(message)
         if withheld and not any(c.isalnum() for c in said.replace(PRIVATE, "").replace(MASK, "")):

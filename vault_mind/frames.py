@@ -25,60 +25,81 @@ class Claim(NamedTuple):
 
 _CONTRACTED = (("won't", "will not"), ("can't", "can not"), ("cannot", "can not"), ("n't", " not"))
 _ADVERBS = re.compile(
-    r"\b(?:now|currently|actually|really|just|recently|these days|nowadays|at the moment|since (?:last|this) \w+|finally|again|"
-    r"still|anymore|any more)\b(?!,)"
+    r"\b(?:now|currently|actually|really|just|recently|these days|nowadays|at the moment|since (?:last|this) \w+"
+    r"|finally|again|still|anymore|any more)\b(?!,)"
 )
 _WHEN = re.compile(
-    r" (?:(?:last|this|next) (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)|(?:in|on|since|from) (?:the week of )?"
-    r"(?:\d+ )?(?:january|february|march|april|may|june|july|august|september|october|november|december)?(?: ?\d{4})?"
-    r"|for (?:work|good|love|a (?:new )?job)|yesterday|today)$"
+    r" (?:(?:last|this|next) (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)"
+    r"|(?:in|on|since|from|around) (?:the week of )?(?:\d+ )?(?:january|february|march|april|may|june|july|august"
+    r"|september|october|november|december)?(?: ?\d{4})?|for (?:work|good|love|a (?:new )?job)|yesterday|today)$"
 )
 _YEAR = re.compile(r"\b(?:in|since|from|until|back in) (?:\w+ )?((?:19|20)\d\d)\b")
 
 _SUBJECT = r"(?P<subject>the user(?:'s (?:[\w.'-]+ ){0,4}?[\w.'-]+)?|(?:the )?(?!the\b)[\w.'-]+(?: [\w.'-]+){0,4}?)"
 _HAS = r"(?:(?:has|have|had) )?"
+_NOT_ANY_MORE = r"no longer|(?:does|do) not"
+_LEFT = (
+    rf"(?:quit|left|resigned from|retired from|was (?:fired|laid off) (?:from|by)|stopped working (?:at|for)"
+    rf"|(?:{_NOT_ANY_MORE}) works? (?:at|for)) (?P<value>(?!home\b|school\b).+)"
+)
+_WORKS = r"works|is working|is employed|started (?:working|work)"
+_NEW_JOB = r"(?:started|got|has) a (?:new )?job"
 _CLAIMS = tuple(
     (slot, holds, re.compile(rf"{_SUBJECT} {_HAS}(?:{rest})"))
     for slot, holds, rest in (
-        ("residence", False, r"(?:moved away from|moved out of|no longer lives? in|(?:does|do) not live in) (?P<value>.+)"),
+        ("residence", False, rf"(?:moved away from|moved out of|(?:{_NOT_ANY_MORE}) lives? in) (?P<value>.+)"),
         ("residence", True, r"(?:lives?|resides?|is living|is based|are living) (?:in|at) (?P<value>.+)"),
         ("residence", True, r"(?:moved|relocated)(?: house)?(?: from [^,]+?)? (?:to|into) (?P<value>.+)"),
-        ("employer", False, r"(?:quit|left|resigned from|retired from|was (?:fired|laid off) (?:from|by)|stopped working (?:at|for)|"
-         r"no longer works (?:at|for)|does not work (?:at|for)) (?P<value>(?!home\b|school\b).+)"),  # fmt: skip
-        ("employer", True, r"(?:works|is working|is employed|started (?:working|work|a (?:new )?job)|got a (?:new )?job|has a (?:new )?job) "
-         r"(?:at|for) (?P<value>.+?)(?: as an? .+)?"),  # fmt: skip
+        ("employer", False, _LEFT),
+        ("employer", True, rf"(?:{_WORKS}|{_NEW_JOB}) (?:at|for) (?P<value>.+?)(?: as an? .+)?"),
         ("employer", True, r"joined (?P<value>.+?)(?: as an? .+)?"),
-        ("job", True, r"(?:works|is working|is employed|started (?:working|work)) as (?:an? )?(?P<value>.+?)(?: (?:at|for) .+)?"),
+        ("job", True, rf"(?:{_WORKS}) as (?:an? )?(?P<value>.+?)(?: (?:at|for) .+)?"),
         ("name", True, r"(?:is|are) (?:called|named) (?P<value>.+)"),
         ("age", True, r"(?:is|turned|will be) (?P<value>\d{1,3})(?: years old)?"),
-        ("marital", True, r"(?:is|got|is now|became) (?P<value>(?:married|divorced|single|engaged|widowed|separated)(?: to .+)?)"),
+        (
+            "marital",
+            True,
+            r"(?:is|got|became) (?P<value>(?:married|divorced|single|engaged|widowed|separated)(?: to .+)?)",
+        ),
         ("birthday", True, r"(?:has (?:her|his|their|its) birthday (?:on )?|was born on )(?P<value>.+)"),
-        ("diet", True, r"(?:is|became|has become) (?:an? )?(?:strict )?(?P<value>vegan|vegetarian|pescatarian|omnivore)"),
+        ("diet", True, r"(?:is|became|become) (?:an? )?(?:strict )?(?P<value>vegan|vegetarian|pescatarian|omnivore)"),
     )
-)  # fmt: skip
+)
 _IS = re.compile(rf"{_SUBJECT} (?:is|are|was changed to|has been moved to|has moved to|was moved to) (?P<value>.+)")
-_STANDS = re.compile(rf"{_SUBJECT} (?P<verb>\w+s) (?P<link>at|on|in|every|until|from) (?P<value>.+)")
 _WHERE = re.compile(
     r"(?:in|at|on|under|behind|with|beside|next to|near|above|below|inside|by) (?!favou?r\b|sale\b|fire\b|love\b).+"
 )
 _LIKES = re.compile(
-    rf"{_SUBJECT} (?P<no>(?:does|do) not |no longer |never )?(?P<verb>likes?|loves?|enjoys?|adores?|hates?|dislikes?|detests?|loathes?|"
-    r"(?:can not|could not) (?:stand|bear)|(?:is|are) (?:not )?(?:fond of|a (?:big )?fan of|into))(?: to)? (?P<value>.+)"
+    rf"{_SUBJECT} (?P<no>(?:does|do) not |no longer |never )?"
+    r"(?P<verb>likes?|loves?|enjoys?|adores?|hates?|dislikes?|detests?|loathes?|(?:can not|could not) (?:stand|bear)"
+    r"|(?:is|are) (?:not )?(?:fond of|a (?:big )?fan of|into))(?: to)? (?P<value>.+)"
 )
 _DISLIKING = ("hate", "dislike", "detest", "loathe", "can not", "could not")
 _PREFERS = re.compile(rf"{_SUBJECT} prefers? (?P<value>.+?) (?:to|over|rather than) (?P<other>.+)")
 _GONE = re.compile(
-    rf"{_SUBJECT} {_HAS}(?:sold|lost|got rid of|gave away|gave up|quit|stopped (?:drinking|eating|playing|smoking|taking|using|driving|wearing)|"
-    r"no longer (?:has|owns|drives|plays|takes|uses|drinks|eats)|does not (?:have|own|drive|use|play|take) (?:an?|any|the|their)?) ?"
+    rf"{_SUBJECT} {_HAS}(?:sold|lost|got rid of|gave away|gave up|given up|given away|quit"
+    r"|stopped (?:drinking|eating|playing|smoking|taking|using|driving|wearing)"
+    r"|no longer (?:has|owns|drives|plays|takes|uses|drinks|eats)"
+    r"|does not (?:have|own|drive|use|play|take)(?= (?:an?|any|the|their)\b)) "
     r"(?:(?:the|their|his|her|an?|any) )?(?P<value>.+)"
 )
 _HAVING = re.compile(
     r"(?:has|owns|drives|rides|plays|takes|uses|drinks|eats|smokes|wears) (?:an? |the |their |one )?(?P<value>.+)"
 )
+_OWNER = re.compile(
+    r"(?P<subject>the user's (?:[\w.'-]+ ){0,4}?[\w.'-]+|(?!the user\b)[\w.'-]+(?: [\w.'-]+){0,3}?) "
+    r"(?:is|are|was|has|lives?|works?|likes?|loves?|hates?|moved|died|plays?|drinks?|eats?|studies|teaches|speaks?|runs?"
+    r"|prefers?|wants?|needs?|owns?|got|will|can|does)\b"
+)
 _DIED = re.compile(rf"{_SUBJECT} {_HAS}(?:died|passed away|is dead|was put down)\b.*")
 _INSTEAD = re.compile(
-    r"^(?P<new>.+?),? (?:and )?(?:(?<!does )(?<!do )(?<!is )(?<!are )not|instead of|no longer) (?P<old>(?!only\b|just\b|on\b.* only).+)$"
+    r"^(?P<new>.+?),? (?:and )?(?:(?<!does )(?<!do )(?<!is )(?<!are )not|instead of|no longer) "
+    r"(?P<old>(?!only\b|just\b|on\b.* only).+)$"
 )
+_AS_WELL = re.compile(r"\b(?:also|too|as well|second|part[- ]time|another|sometimes)\b")
+_AT_TIMES = re.compile(r"\b(?:in (?:summer|winter|spring|autumn)|at weekends|during the week)\b")
+_A_KIND_OF = re.compile(r".*\b(?:in|at) (?:an?|the|their) ")
+_CALLED = re.compile(r" (?:called|named|which|that|who|with)\b")
 _NEGATIONS = frozenset("not no never none without nor neither".split())
 # Between the old words and the new they turn what is said into something else.
 _TURNS = frozenset(
@@ -100,10 +121,11 @@ _SEVERAL = _PEOPLE - {"mother", "father", "mum", "mom", "dad", "wife", "husband"
                       "boss", "landlord", "doctor"}  # fmt: skip
 # Of these one has one at a time, whatever it is.
 _ONE_OF_EACH = re.compile(
-    r"\b(?:name|birthday|address|phone number|mobile number|number|e-?mail(?: address)?|nationality|hometown|home town|birthplace|"
-    r"job|employer|boss|manager|landlord|doctor|dentist|gp|blood (?:group|type)|size|height|weight|age|favou?rite .+|deadline|"
-    r"main \w+|mother tongue|native language|star sign|zodiac sign|postcode|zip code|plate|wife|husband|partner|girlfriend|boyfriend|"
-    r"salary|rent|capital|colou?r|price|time zone|timezone|password|username|handle|bedtime|budget|goal)$"
+    r"\b(?:name|birthday|address|phone number|mobile number|number|e-?mail(?: address)?|nationality|hometown|home town"
+    r"|birthplace|job|employer|boss|manager|landlord|doctor|dentist|gp|blood (?:group|type)|size|height|weight|age"
+    r"|favou?rite .+|deadline|main \w+|mother tongue|native language|star sign|zodiac sign|postcode|zip code|plate"
+    r"|wife|husband|partner|girlfriend|boyfriend|salary|rent|capital|colou?r|price|time ?zone|password|username|handle"
+    r"|bedtime|budget|goal)$"
 )
 _COLOURS = frozenset(
     "red green blue yellow black white brown grey gray orange purple pink violet silver gold beige turquoise".split()
@@ -117,7 +139,8 @@ _NUMBER_WORDS = frozenset(
     """.split()
 )
 _MEASURED = re.compile(
-    r"\b(?:has|have|is|are|runs?|costs?|opens|closes|leaves|arrives|starts|ends|begins|weighs|takes place|earns|pays|owns|needs|departs)\b"
+    r"\b(?:has|have|is|are|runs?|costs?|opens|closes|leaves|arrives|starts|ends|begins|weighs|takes place|earns|pays"
+    r"|owns|needs|departs)\b"
 )
 _COUNTRIES = frozenset(
     """
@@ -149,7 +172,7 @@ def relation(new: str, old: str) -> str | None:
         return SUPERSEDE
     if _says_more(said, known, new, old):
         return UPDATE
-    return KNOWN if _says_less(said, known, new, old) else None
+    return KNOWN if _says_less(said, known) else None
 
 
 def apart(new: str, old: str) -> bool:
@@ -165,7 +188,7 @@ def apart(new: str, old: str) -> bool:
 
 
 def plain(sentence: str) -> str:
-    """`sentence` in small letters, contractions written out, without what closes it and the words that only colour it."""
+    """`sentence` in small letters, contractions written out, without its end mark and the words that only colour it."""
     text = unicodedata.normalize("NFKC", sentence).replace("’", "'").casefold()
     for short, whole in _CONTRACTED:
         text = re.sub(rf"{short}\b", whole, text)
@@ -351,12 +374,8 @@ def _corrects(said: str, known: str) -> bool:
     wrong, right, held = _telling(match["old"]), _telling(match["new"]), _telling(known)
     if not wrong or not wrong <= held or wrong & right:
         return False
-    return (
-        len(held & right - {"user"}) > 0
-        and len(held - wrong - right) <= 1
-        or held - wrong - right == set()
-        and len(held) > len(wrong)
-    )
+    rest = held - wrong - right
+    return (len(rest) <= 1 and len(held & right - {"user"}) > 0) or (not rest and len(held) > len(wrong))
 
 
 def _recounts(said: str, known: str) -> bool:
@@ -390,8 +409,8 @@ def _says_more(said: str, known: str, new: str, old: str) -> bool:
     return _names_of(old) <= _names_of(new) and _digits(known) <= _digits(said)
 
 
-def _says_less(said: str, known: str, new: str, old: str) -> bool:
-    """Whether `known` begins with all of `said` and goes on with no more than what it is called or what comes with it."""
+def _says_less(said: str, known: str) -> bool:
+    """Whether `known` begins with all of `said` and goes on with what it is called or what comes with it."""
     rest = known.removeprefix(said)
     return (
         known.startswith(said)
@@ -448,11 +467,7 @@ def _is_one_of_several(subject: str) -> bool:
 
 def _owner(text: str) -> str | None:
     """The words before the first verb that is surely one."""
-    match = re.match(
-        r"(?P<subject>the user's (?:[\w.'-]+ ){0,4}?[\w.'-]+|(?!the user\b)[\w.'-]+(?: [\w.'-]+){0,3}?) (?:is|are|was|has|lives?|works?|likes?|"
-        r"loves?|hates?|moved|died|plays?|drinks?|eats?|studies|teaches|speaks?|runs?|prefers?|wants?|needs?|owns?|got|will|can|does)\b",
-        text,
-    )
+    match = _OWNER.match(text)
     return match["subject"] if match else None
 
 

@@ -226,6 +226,8 @@ def learned(what: "Learned") -> list[Piece]:
     parts += [f"not kept: {one_line(turned.text)} ({turned.why})" for turned in what.turned]
     if what.withheld:
         parts.append(f"not written down: {one_line(', '.join(what.withheld))}")
+    if what.claimed:
+        parts.append("0 memories saved, 0 forgotten")
     if what.failed:
         much = "not all was" if what.saved else "nothing"
         parts.append(f"{much} learned this time: {one_line(what.failed)}; it is kept for the next chat")

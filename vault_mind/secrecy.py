@@ -48,11 +48,11 @@ _SOCIAL = re.compile(r"(?i:\bssn\b|\bsocial security)[^\d\n]{0,30}(?P<value>\d{3
 
 _PHRASES = r"pass ?phrase|(?:seed|recovery|mnemonic|secret) (?:phrase|words)"
 _WORDS = (
-    r"pass ?words?|pass ?code|passwd|pwd|passwort|kennwort|mot de passe|contraseña|contrasena|senha|wachtwoord|lösenord|"
-    r"(?<!safety )(?<!bowling )pin(?:[ -]?(?:code|number|nummer))?|api[ _-]?(?:key|token|secret)|secret(?: (?:key|token))?|"
-    r"access[ _-](?:key|token|code)|auth(?:entication)?[ _-](?:key|token|code)|private key|bearer token|token|cvv|cvc|"
-    r"security code|(?:recovery|backup|unlock|alarm|door|entry|2fa|safe) code|encryption key|(?:wi-?fi|wlan)[ -]?(?:key|schlüssel)|"
-    r"licen[cs]e key"
+    r"pass ?words?|pass ?code|passwd|pwd|passwort|kennwort|mot de passe|contraseña|contrasena|senha|wachtwoord|lösenord"
+    r"|(?<!safety )(?<!bowling )pin(?:[ -]?(?:code|number|nummer))?|api[ _-]?(?:key|token|secret)"
+    r"|secret(?: (?:key|token))?|access[ _-](?:key|token|code)|auth(?:entication)?[ _-](?:key|token|code)|private key"
+    r"|bearer token|token|cvv|cvc|security code|(?:recovery|backup|unlock|alarm|door|entry|2fa|safe) code"
+    r"|encryption key|(?:wi-?fi|wlan)[ -]?(?:key|schlüssel)|licen[cs]e key"
 )
 _IS = r"(?:\bis(?: now| still| set to)?\b|'s\b|\bwas\b|[=:]|\bist(?: jetzt)?\b|\blautet\b|\best\b|\bes\b|\bare\b|->|→)"
 _QUOTED = r"[\"“„«'‘`](?P<quoted>[^\"”“»'’`\n]{3,80})[\"”“»'’`]"
@@ -129,8 +129,9 @@ def _found(text: str) -> Iterator[Secret]:
 
 def _known_tokens(text: str) -> Iterator[Secret]:
     for detector in _detectors():
+        shortest = 3 if type(detector).__name__ == "BasicAuthDetector" else SHORTEST
         for value in detector.analyze_string(text):
-            if len(value) < (SHORTEST if detector.secret_type != "Basic Auth Credentials" else 3):
+            if len(value) < shortest:
                 continue
             at = text.find(value)
             while at >= 0:

@@ -268,11 +268,13 @@ class Upkeep:
     def _mark(self, memory: Memory, new: Memory, at: datetime, kept: Kept) -> None:
         """Mark `memory` as superseded by `new`; what somebody else changes meanwhile is left, and told."""
         keys = {"superseded_by": f"[[{self._link(new)}]]", "superseded_at": _told(at)}
+        why = "it changes all the time"
         for _ in range(TRIES):
             try:
                 now = self._vault.read(memory.path)
                 if now.body != memory.body:
-                    raise MemoryChangedError(memory.path)
+                    why = "somebody changed it meanwhile"
+                    break
                 if not now.superseded:
                     self._vault.change(now, keys)
                     kept.superseded.append((new, memory.path))
@@ -280,14 +282,11 @@ class Upkeep:
             except MemoryNotFoundError:
                 return  # deleted meanwhile: it is out of recall as well
             except MemoryChangedError:
-                if self._still(memory):
-                    continue  # another line of the file was changed
-                why = "somebody changed it meanwhile"
+                continue  # perhaps another line of it
             except (UnsafeChangeError, UnreadableError, PathRefusedError) as error:
                 why = str(error).removeprefix(f"{memory.path}: ")
-            kept.news.append(Problem(memory.path, f"not marked as superseded by {new.path}: {why}"))
-            return
-        kept.news.append(Problem(memory.path, f"not marked as superseded by {new.path}: it changes all the time"))
+                break
+        kept.news.append(Problem(memory.path, f"not marked as superseded by {new.path}: {why}"))
 
     def _finish(self, known: Memory, at: datetime, kept: Kept) -> None:
         """Mark what a crash left unmarked after `known` was written."""

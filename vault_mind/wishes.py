@@ -6,14 +6,20 @@ from dataclasses import dataclass
 from vault_mind.statements import own_sentences
 from vault_mind.third_person import SentencePattern, third_person
 
-_PLEASE = r"(?:(?:please|bitte|ok(?:ay)?|now|and|also|so|actually|no|hey|hi|you (?:can|may|should|must)|(?:can|could|would|will) you|kannst du)[,:!.]* )*"
+_PLEASE = (
+    r"(?:(?:please|bitte|ok(?:ay)?|now|and|also|so|actually|no|hey|hi|you (?:can|may|should|must)"
+    r"|(?:can|could|would|will) you|kannst du)[,:!.]* )*"
+)
 _ENGLISH = r"(?:forget|delete|erase|remove|stop remembering|do(?:n't| not) remember)(?! to\b)"
-_OTHERS = r"(?:vergiss|vergessen sie|lösche?|oublie[sz]?|supprime[sz]?|olvida|borra|dimentica|cancella|vergeet|esqueça|esquece|glöm|glem|zapomnij)"
+_OTHERS = (
+    r"(?:vergiss|vergessen sie|lösche?|oublie[sz]?|supprime[sz]?|olvida|borra|dimentica|cancella|vergeet|esqueça"
+    r"|esquece|glöm|glem|zapomnij)"
+)
 _WISH = SentencePattern(
     rf"{_PLEASE}(?:{_ENGLISH}|{_OTHERS})\b,? ?(?:please |bitte )?"
-    r"(?P<link>(?:everything|all|what(?:ever)?) (?:you (?:know|remember|have) |i (?:said|told you) )?about|"
-    r"(?:the (?:fact|memory|note|one) )?(?:that|about)|what i (?:said|told you) about|(?:the|your) (?:memory|note) (?:of|on)|"
-    r",? ?dass|que|che|dat|att|at|że)?,? ?(?P<what>.+)"
+    r"(?P<link>(?:everything|all|what(?:ever)?) (?:you (?:know|remember|have) |i (?:said|told you) )?about"
+    r"|(?:the (?:fact|memory|note|one) )?(?:that|about)|what i (?:said|told you) about"
+    r"|(?:the|your) (?:memory|note) (?:of|on)|,? ?dass|que|che|dat|att|at|że)?,? ?(?P<what>.+)"
 )
 _NOTHING = SentencePattern(
     r"(?:it|that|this|them|him|her|me|what i (?:just )?said|about it|about that|everything|all|das|es)?[\s.!]*\Z"

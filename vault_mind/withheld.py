@@ -22,10 +22,12 @@ def public(text: str) -> tuple[str, bool]:
     """
     kept, depth, start = "", 0, 0
     for tag in _TAG.finditer(text):
+        within = text[start : tag.start()]
         if depth == 0:
-            kept += text[start : tag.start()]
+            kept += within
         if tag[1]:
-            kept += PRIVATE if depth == 1 else ""
+            sentence = within.rstrip()[-1:] in tuple(".!?…")  # then what follows is a sentence of its own
+            kept += (PRIVATE + "\n" * sentence) if depth == 1 else ""
             depth = max(depth - 1, 0)
         else:
             depth += 1
@@ -35,7 +37,7 @@ def public(text: str) -> tuple[str, bool]:
 
 
 class Withheld:
-    """The user's say on what is never kept. `secrets` is "refuse" or "mask"; `never` are words, /regexes/, kind:KIND."""
+    """The user's say on what is never kept: `secrets` is "refuse" or "mask", `never` words, /regexes/, kind:KIND."""
 
     def __init__(self, secrets: str, never: Sequence[str] = (), language: str = "english") -> None:
         self._secrets, self._never, self._language = secrets, tuple(filter(None, never)), language
@@ -65,7 +67,7 @@ class Withheld:
         if private:
             raise WithheldError("it holds words that are marked private", "or write the file yourself")
         masks, found = masked("\n".join((text, *tags)))
-        if found and (self._secrets == REFUSE or masks.split("\n")[-len(tags) :] != list(tags) and tags):
+        if found and (self._secrets == REFUSE or any(MASK in tag for tag in masks.split("\n")[-len(tags) :] if tags)):
             raise WithheldError(f"it holds {' and '.join(found)}", 'or set secrets = "mask"')
         if why := self.objection(kind, text, *tags):
             raise WithheldError(why, "or change the setting `never`")

@@ -1,4 +1,4 @@
-"""Whether a reply says that its exchange is worth learning from: by a mark at its end that nobody is shown. Pure."""
+"""What a reply says of learning: by a mark that nobody is shown, that it is worth it; or that it is done. Pure."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -13,6 +13,16 @@ remembering for years, changes such a thing, or asks you to forget one, end your
 # The mark, or as much of its beginning as a text may end with; and the blanks before it.
 _END = re.compile(r"\s*(?:<(?:l(?:e(?:a(?:r(?:n(?:\s*(?:/\s*(?:>\s*)?)?)?)?)?)?)?)?)?\Z", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*<learn\s*/\s*>\s*", re.IGNORECASE)
+_CLAIM = re.compile(
+    r"\b(?:saved|stored|noted|recorded|captured|memori[sz]ed|remembered|forgotten|deleted|erased|removed|updated)\b"
+    r"|\bi(?:'ll| will| have|'ve)? (?:remember|made a note)\b|\b(?:gespeichert|gemerkt|notiert|gelöscht|vergessen)\b",
+    re.IGNORECASE,
+)
+
+
+def claims(reply: str) -> bool:
+    """Whether `reply` says that something was saved or forgotten, which only the program can know."""
+    return bool(_CLAIM.search(reply.replace("’", "'")))
 
 
 class Unmarked:
