@@ -13,16 +13,21 @@ remembering for years, changes such a thing, or asks you to forget one, end your
 # The mark, or as much of its beginning as a text may end with; and the blanks before it.
 _END = re.compile(r"\s*(?:<(?:l(?:e(?:a(?:r(?:n(?:\s*(?:/\s*(?:>\s*)?)?)?)?)?)?)?)?)?\Z", re.IGNORECASE)
 _WHOLE = re.compile(r"\s*<learn\s*/\s*>\s*", re.IGNORECASE)
+_DONE = (
+    r"(?:saved|stored|noted|recorded|captured|memori[sz]ed|remembered|forgotten|deleted|erased|removed|updated|gespeichert"
+    r"|gemerkt|notiert|gelöscht|vergessen)\b"
+)
 _CLAIM = re.compile(
-    r"\b(?:saved|stored|noted|recorded|captured|memori[sz]ed|remembered|forgotten|deleted|erased|removed|updated)\b"
-    r"|\bi(?:'ll| will| have|'ve)? (?:remember|made a note)\b|\b(?:gespeichert|gemerkt|notiert|gelöscht|vergessen)\b",
-    re.IGNORECASE,
+    rf"(?:^|[.!,:;–—-]\s+|\b(?:i|i've|i have|it's|it is|that's|now|already|been|habe ich|ist) (?:now |already )?){_DONE}"
+    r"|\bi(?:'ll| will|'ve| have) (?:remember|made a note)\b",
+    re.IGNORECASE | re.MULTILINE,
 )
 
 
 def claims(reply: str) -> bool:
     """Whether `reply` says that something was saved or forgotten, which only the program can know."""
-    return bool(_CLAIM.search(reply.replace("’", "'")))
+    own = "\n".join(line for line in reply.replace("’", "'").splitlines() if not line.startswith(">"))
+    return bool(_CLAIM.search(own))
 
 
 class Unmarked:
