@@ -18,7 +18,7 @@ _DONE = (
     r"|gemerkt|notiert|gelöscht|vergessen)\b"
 )
 _CLAIM = re.compile(
-    rf"(?:^|[.!,:;–—-]\s+|\b(?:i|i've|i have|it's|it is|that's|now|already|been|habe ich|ist) (?:now |already )?){_DONE}"
+    rf"(?:^|[.!,:;–—-]\s+|\b(?:i|i've|i have|it's|it is|that's|now|already|been|habe ich) (?:now |already )?){_DONE}"
     r"|\bi(?:'ll| will|'ve| have) (?:remember|made a note)\b",
     re.IGNORECASE | re.MULTILINE,
 )
