@@ -10,6 +10,8 @@ from vault_mind.frames import KNOWN, SUPERSEDE, UPDATE, apart, plain, relation
 SUPERSEDED = """
     The user lives in Oslo. | The user lives in Bergen.
     The user lives in Oslo. | The user moved to Bergen.
+    The user lives in Oslo. | The user moved to Bergen last month and lives there.
+    The user moved to Bergen and lives there. | The user lives in Lima.
     The user lives in Oslo. | The user moved to Bergen in October 2026.
     The user lives in Oslo. | The user has moved from Oslo to Bergen.
     The user lives in Oslo. | The user lives in Bergen, not Oslo.
@@ -116,6 +118,9 @@ BESIDE = """
     The user's phone is in the car. | The user's car is in the garage.
     The user met Ann. | The user met Eve.
     The user's brother works at Acme. | The user works at Initech.
+    The user lives in Oslo. | The user moved to Linux.
+    The user lives in Oslo. | The user moved to another team.
+    The user lives in Oslo. | The user moved to the night shift.
 """
 RICHER = """
     The user has a dog. | The user has a dog called Biscuit.
@@ -128,6 +133,7 @@ RICHER = """
 """
 POORER = """
     The user has a dog called Biscuit. | The user has a dog.
+    The user moved to Bergen in October 2026 and lives there. | The user lives in Bergen.
     The user is married. | The user is married.
 """
 

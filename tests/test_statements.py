@@ -37,8 +37,8 @@ TOLD = """
     fact | I live in Antwerp. | The user lives in Antwerp.
     fact | i live in ghent | The user lives in ghent.
     fact | I live in São Paulo. | The user lives in São Paulo.
-    fact | I've moved to Lisbon. | The user has moved to Lisbon.
-    fact | I just moved to Berlin from Paris. | The user just moved to Berlin from Paris.
+    fact | I've moved to Lisbon. | The user has moved to Lisbon and lives there.
+    fact | I just moved to Berlin from Paris. | The user just moved to Berlin from Paris and lives there.
     fact | I grew up in Cork. | The user grew up in Cork.
     fact | I was born on 3 May 1981 in Leeds. | The user was born on 3 May 1981 in Leeds.
     fact | I have lived in Ghent since 2026. | The user has lived in Ghent since 2026.

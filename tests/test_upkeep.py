@@ -375,7 +375,7 @@ class Edited(Vault):
 
     edit = staticmethod(lambda file: None)
 
-    def save(self, *words: object, **more: object) -> Memory:  # type: ignore[override]
+    def save(self, *words: object, **more: object) -> Memory:
         saved = super().save(*words, **more)  # type: ignore[arg-type]
         self.edit(self.root / "memories/oslo.md")
         return saved

@@ -10,6 +10,7 @@ import unicodedata
 from typing import NamedTuple
 
 from vault_mind.analysis import STOPWORDS, terms, words
+from vault_mind.third_person import moved_home
 
 SUPERSEDE, UPDATE, KNOWN = "supersede", "update", "none"
 
@@ -161,18 +162,28 @@ def relation(new: str, old: str) -> str | None:
 
     KNOWN: `old` says it already. None: they do not touch, or it is in doubt.
     """
-    said, known = plain(new), plain(old)
+    said, known = plain(new).removesuffix(" and lives there"), plain(old).removesuffix(" and lives there")
     if not said or not known or _tells_of_the_past(said):
         return None
     if apart(new, old):
         return None
-    if said == known:
+    if said == known or _is_home_already(said, known, old):
         return KNOWN
+    if re.search(r" (?:moved|relocated)\b.* to ", said) and not (moved_home(new) or re.search(r"\bfrom .+ to\b", said)):
+        return None  # to another team, or to Linux
     if any(rule(said, known) for rule in (_fills, _reverses, _turns_taste, _ends, _corrects, _recounts)):
         return SUPERSEDE
     if _says_more(said, known, new, old):
         return UPDATE
     return KNOWN if _says_less(said, known) else None
+
+
+def _is_home_already(said: str, known: str, old: str) -> bool:
+    """Whether the new sentence says no more than that somebody lives where the other says that they moved to."""
+    ours, theirs = _claim(said), _claim(known)
+    if ours is None or ours != theirs or ours.slot != "residence":
+        return False
+    return ours.holds and " lives in " in said and old.endswith("and lives there.")
 
 
 def apart(new: str, old: str) -> bool:

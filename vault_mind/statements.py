@@ -7,7 +7,7 @@ mean something next year; which kind of memory each is; how it is told. What is 
 import re
 from dataclasses import dataclass
 
-from vault_mind.third_person import SentencePattern, third_person, word_set
+from vault_mind.third_person import SentencePattern, lives_there, third_person, word_set
 
 LONGEST = 10_000  # characters of a message that are looked at
 LONGEST_CLAUSE = 400  # characters; a memory is one sentence
@@ -268,7 +268,7 @@ def _statement(kind: str | None, clause: str) -> list[Statement]:
     if kind is None or len(quote) > LONGEST_CLAUSE or _UNFINISHED.search(quote) or _INITIAL.search(quote):
         return []
     text = third_person(quote)
-    return [Statement(kind, text, quote)] if text else []
+    return [Statement(kind, lives_there(text), quote)] if text else []
 
 
 def _lasting(plain: str) -> str | None:
