@@ -413,3 +413,17 @@ def test_what_we_keep_outside_the_vault_is_for_its_owner_alone(run: Run, vault: 
 
     for folder in (cache_folder(vault.root), state_folder(vault.root)):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(("name", "value"), [("learn", "sometimes"), ("secrets", "show"), ("learn", "Always")])
+def test_a_choice_that_there_is_not_is_refused_with_those_there_are(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"setting {name} .*{value}.* is none of "):
+        load(None, {PREFIX + name.upper(): value}, {})
+
+
+@pytest.mark.parametrize("name", ["learn", "secrets", "never"])
+def test_a_vault_does_not_say_what_is_learned_of_its_user(vault: Vault, name: str) -> None:
+    (vault.root / VAULT_FILE).write_text(f'{name} = "off"\n', encoding="utf-8")
+
+    with pytest.raises(SettingsError, match="a vault's file may not set it"):
+        load(vault.root, NOTHING, {})

@@ -90,6 +90,7 @@ _HABITS = "own|drive|ride|play|speak|use|run|keep|take|practi[sc]e|collect|sing|
 _DOES = (
     "is|are|was|were|has|have|lives?|works?|likes?|loves?|hates?|needs?|takes?|plays?|speaks?|died|starts?|prefers?|"
     "teaches|studies|owns?|means|knows?|drinks?|eats?|goes|comes|wants?|drives?|opens|closes|leaves|arrives|moved|"
+    "runs at|costs|weighs|hangs|lies|"
     "always|never|can|can't|cannot|will|won't|must|isn't|aren't|wasn't|hasn't|doesn't|don't|didn't"
 )
 _COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d+|no|some|another|more)"
