@@ -678,7 +678,7 @@ def test_config_shows_each_setting_with_its_origin_and_never_a_secret(call: Run,
     assert data["language"] == {"value": "english", "from": "default"}
     assert data["vault"] == {"value": str(vault.root), "from": "default"}
     assert str(own) in shown.stdout
-    assert "secret" not in shown.stdout + json.dumps(data)
+    assert "sk-secret" not in shown.stdout + json.dumps(data)
 
 
 def test_a_wrong_setting_is_a_line_that_names_it_and_where_it_stands(call: Run, vault: Vault) -> None:
