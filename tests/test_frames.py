@@ -10,6 +10,15 @@ from vault_mind.frames import KNOWN, SUPERSEDE, UPDATE, apart, plain, relation
 SUPERSEDED = """
     The user lives in Oslo. | The user lives in Bergen.
     The user lives in Oslo. | The user moved to Bergen.
+    The user works at Acme as an engineer. | The user quit their job at Acme.
+    The user works at Acme. | The user lost their job.
+    The user drives a Volvo. | The user drives a Tesla now.
+    The user takes their coffee black. | The user takes their coffee with milk now.
+    The user's birthday is 3 May. | The user's birthday is 4 May, not 3 May.
+    The user never eats breakfast. | The user always eats breakfast now.
+    The user's boss is Tomas. | The user's boss is called Nora.
+    The user usually wakes at six. | The user usually wakes at seven.
+    The user is allergic to nuts. | The user is no longer allergic to nuts.
     The user lives in Oslo. | The user moved to Bergen last month and lives there.
     The user moved to Bergen and lives there. | The user lives in Lima.
     The user lives in Oslo. | The user moved to Bergen in October 2026.
@@ -119,6 +128,12 @@ BESIDE = """
     The user met Ann. | The user met Eve.
     The user's brother works at Acme. | The user works at Initech.
     The user lives in Oslo. | The user moved to Linux.
+    The user works at Acme. | The user quit their job at Initech.
+    The user uses Vim. | The user uses Slack now.
+    The user's dog is brown. | The user's dog is old now.
+    The user runs every morning. | The user now runs in the evening.
+    The user has a cat. | The user has a dog now.
+    The user drives a Volvo. | The user's wife drives a Tesla now.
     The user lives in Oslo. | The user moved to another team.
     The user lives in Oslo. | The user moved to the night shift.
 """

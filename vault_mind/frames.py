@@ -40,8 +40,9 @@ _SUBJECT = r"(?P<subject>the user(?:'s (?:[\w.'-]+ ){0,4}?[\w.'-]+)?|(?:the )?(?
 _HAS = r"(?:(?:has|have|had) )?"
 _NOT_ANY_MORE = r"no longer|(?:does|do) not"
 _LEFT = (
-    rf"(?:quit|left|resigned from|retired from|was (?:fired|laid off) (?:from|by)|stopped working (?:at|for)"
-    rf"|(?:{_NOT_ANY_MORE}) works? (?:at|for)) (?P<value>(?!home\b|school\b).+)"
+    rf"(?:quit|left|lost|resigned from|retired from|was (?:fired|laid off) (?:from|by)|stopped working (?:at|for)"
+    rf"|(?:{_NOT_ANY_MORE}) works? (?:at|for)) "
+    r"(?:their (?:\w+ )?job (?:at|with|as an?) )?(?P<value>(?!home\b|school\b).+)"
 )
 _WORKS = r"works|is working|is employed|started (?:working|work)"
 _NEW_JOB = r"(?:started|got|has) a (?:new )?job"
@@ -140,8 +141,8 @@ _NUMBER_WORDS = frozenset(
     """.split()
 )
 _MEASURED = re.compile(
-    r"\b(?:has|have|is|are|runs?|costs?|opens|closes|leaves|arrives|starts|ends|begins|weighs|takes place|earns|pays"
-    r"|owns|needs|departs)\b"
+    r"\b(?:has|have|is|are|runs?|costs?|opens|closes|leaves|arrives|starts|ends|begins|wakes|weighs|takes place|earns"
+    r"|pays|owns|needs|departs)\b"
 )
 _COUNTRIES = frozenset(
     """
@@ -171,7 +172,9 @@ def relation(new: str, old: str) -> str | None:
         return KNOWN
     if re.search(r" (?:moved|relocated)\b.* to ", said) and not (moved_home(new) or re.search(r"\bfrom .+ to\b", said)):
         return None  # to another team, or to Linux
-    if any(rule(said, known) for rule in (_fills, _reverses, _turns_taste, _ends, _corrects, _recounts)):
+    if any(rule(said, known) for rule in (_fills, _reverses, _turns_taste, _ends, _corrects, _recounts)) or _is_so_now(
+        new, said, known
+    ):
         return SUPERSEDE
     if _says_more(said, known, new, old):
         return UPDATE
@@ -237,6 +240,8 @@ def _claim(said: str) -> Claim | None:
     for slot, holds, pattern in _CLAIMS:
         if match := pattern.fullmatch(said):
             value = _WHEN.sub("", match["value"])
+            if slot == "name" and _ONE_OF_EACH.search(match["subject"]):
+                slot = "is"  # "the user's boss is called Nora" is "the user's boss is Nora"
             return Claim(match["subject"], slot, re.sub(r"^(?:the|an?|their) ", "", value), holds)
     if match := _IS.fullmatch(said):
         subject, value = match["subject"], match["value"]
@@ -249,11 +254,12 @@ def _claim(said: str) -> Claim | None:
 
 def _fills(said: str, known: str) -> bool:
     """Whether both fill one slot of one subject, with different things."""
-    ours, theirs = _claim(said), _claim(known)
+    corrected = _INSTEAD.fullmatch(said)
+    ours, theirs = _claim(corrected["new"] if corrected else said), _claim(known)
     if ours is None or theirs is None or ours.subject != theirs.subject or not theirs.holds:
         return False
     if not ours.holds:
-        return ours.slot == theirs.slot and _same(ours.value, theirs.value)
+        return ours.slot == theirs.slot and (ours.value == "job" or _same(ours.value, theirs.value))
     if (
         _ends_a_job(ours, theirs)
         or ours.slot != theirs.slot
@@ -383,7 +389,8 @@ def _corrects(said: str, known: str) -> bool:
     if not match or _negations(known):
         return False
     wrong, right, held = _telling(match["old"]), _telling(match["new"]), _telling(known)
-    if not wrong or not wrong <= held or wrong & right:
+    wrong -= right
+    if not wrong or not wrong <= held:
         return False
     rest = held - wrong - right
     return (len(rest) <= 1 and len(held & right - {"user"}) > 0) or (not rest and len(held) > len(wrong))
@@ -399,6 +406,18 @@ def _recounts(said: str, known: str) -> bool:
         return False
     differ = [(one, other) for one, other in pairs if one.rstrip(".,") != other.rstrip(".,")]
     return len(differ) == 1 and _is_number(differ[0][0])
+
+
+def _is_so_now(new: str, said: str, known: str) -> bool:
+    """Whether "now" is said of the same doing with another end: takes coffee with milk now, drives a Tesla now."""
+    if not re.search(r"\b(?:now|these days|nowadays)\b", new) or _AS_WELL.search(said):
+        return False
+    driving = [re.fullmatch(r"(.+) drives an? [\w-]+(?: [\w-]+)?", text) for text in (said, known)]
+    if all(driving):
+        return driving[0][1] == driving[1][1] and said != known  # type: ignore[index]  # all of them match
+    ours, theirs = _content(said), _content(known)
+    alike = next((at for at, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), 0)
+    return alike >= 3 and 1 <= len(ours) - alike <= 2 and 1 <= len(theirs) - alike <= 2
 
 
 def _is_number(word: str) -> bool:
@@ -451,7 +470,7 @@ def _bare(text: str) -> list[str]:
     plain_words = [
         word
         for word in re.findall(r"[\w'-]+", text)
-        if word not in _NEGATIONS and word not in ("longer", "does", "do", "did", "any", "a", "an", "ever")
+        if word not in _NEGATIONS and word not in ("longer", "always", "does", "do", "did", "any", "a", "an", "ever")
     ]
     return [
         term for word in plain_words for term in terms({"has": "have", "is": "be", "are": "be"}.get(word, word))[:1]

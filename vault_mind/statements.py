@@ -87,6 +87,15 @@ _ILLNESSES = (
     "high blood pressure|low blood pressure|type \\d diabetes"
 )
 _HABITS = "own|drive|ride|play|speak|use|run|keep|take|practi[sc]e|collect|sing|wear|read|cook|grow|eat|drink"
+_LIVING = (
+    "dog|cat|horse|rabbit|parrot|pet|mother|mum|mom|father|dad|sister|brother|wife|husband|partner|son|daughter|friend|"
+    "grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|niece|nephew|neighbou?r|teacher|boss"
+)
+_TURNS = (  # of a life, in the past tense
+    r"(?:quit|left|lost) my job\b.*|quit (?:smoking|drinking)\b.*|sold my .+|retired\b.*"
+    r"|got (?:married|divorced|engaged)\b.*|(?:gave|given) up (?:smoking|drinking|meat|coffee|alcohol|sugar)\b.*"
+    r"|started (?:working|a new job) (?:at|for|as) .+|stopped (?:smoking|drinking|eating|playing|driving|wearing)\b.*"
+)
 _DOES = (
     "is|are|was|were|has|have|lives?|works?|likes?|loves?|hates?|needs?|takes?|plays?|speaks?|died|starts?|prefers?|"
     "teaches|studies|owns?|means|knows?|drinks?|eats?|goes|comes|wants?|drives?|opens|closes|leaves|arrives|moved|"
@@ -143,7 +152,7 @@ _NOT_A_NAME = word_set(
     busy sick ill later when if maybe in at on not so very the an from just still also please tomorrow today out off up
     """
 )
-_NOT = SentencePattern(r"\A(i(?:'m| am)) not |\A(i) (?:don't|do not|no longer) ")
+_NOT = SentencePattern(r"\A(i(?:'m| am)) (?:not|no longer) |\A(i) (?:don't|do not|no longer) ")
 
 
 def _i(rest: str) -> str:
@@ -187,6 +196,8 @@ _RULES = tuple(
         ("fact", _i(rf"(?:{_HABITS}) (?!out\b|into\b|up\b).+")),
         ("fact", _have(rf"{_COUNT} .+")),
         ("fact", r"i (?:always|never|usually) .+"),
+        ("fact", rf"i(?:'ve| have)? (?:just |recently )?(?:{_TURNS})"),
+        ("fact", rf"my (?:[\w'-]+ ){{0,3}}?(?:{_LIVING})(?: [\w'-]+)? (?:died|passed away)(?: .+)?"),
         ("fact", rf"my (?!name\b)(?:[\w'-]+ ){{1,5}}?(?:{_DOES}) .+"),
         ("fact", r"my [\w' -]{1,40}'s (?:on|in|at|called|named|an?|\d+) .+"),
     )

@@ -92,7 +92,7 @@ _NO_LONGER_SO = re.compile(r"\b(?:\d{4}|and|but|when|until|as|once|before|after|
 
 def moved_home(sentence: str) -> bool:
     """Whether `sentence` says that its subject has moved to a place, not to a tool or a day, as far as can be told."""
-    match = _MOVED.match(sentence)
+    match = _MOVED.match(sentence.replace("’", "'"))
     return bool(match and match["place"].split()[0].lower() not in _NO_PLACES)
 
 
