@@ -107,7 +107,7 @@ QUICK = [
 # What takes long to load and is for those alone who talk to a model, sit at a terminal, or change a file.
 HEAVY = {
     "anthropic", "httpx", "httpx2", "prompt_toolkit", "asyncio", "numpy", "fastembed", "sentence_transformers",
-    "dateparser", "pydantic", "rich",
+    "dateparser", "pydantic", "rich", "detect_secrets", "requests", "stdnum",
 }  # fmt: skip
 
 

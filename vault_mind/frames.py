@@ -10,7 +10,7 @@ import unicodedata
 from typing import NamedTuple
 
 from vault_mind.analysis import STOPWORDS, terms, words
-from vault_mind.third_person import moved_home
+from vault_mind.third_person import SentencePattern, moved_home
 
 SUPERSEDE, UPDATE, KNOWN = "supersede", "update", "none"
 
@@ -25,16 +25,16 @@ class Claim(NamedTuple):
 
 
 _CONTRACTED = (("won't", "will not"), ("can't", "can not"), ("cannot", "can not"), ("n't", " not"))
-_ADVERBS = re.compile(
+_ADVERBS = SentencePattern(
     r"\b(?:now|currently|actually|really|just|recently|these days|nowadays|at the moment|since (?:last|this) \w+"
     r"|finally|again|still|anymore|any more)\b(?!,)"
 )
-_WHEN = re.compile(
+_WHEN = SentencePattern(
     r" (?:(?:last|this|next) (?:week|month|year|spring|summer|autumn|fall|winter|\w+day)"
     r"|(?:in|on|since|from|around) (?:the week of )?(?:\d+ )?(?:january|february|march|april|may|june|july|august"
     r"|september|october|november|december)?(?: ?\d{4})?|for (?:work|good|love|a (?:new )?job)|yesterday|today)$"
 )
-_YEAR = re.compile(r"\b(?:in|since|from|until|back in) (?:\w+ )?((?:19|20)\d\d)\b")
+_YEAR = SentencePattern(r"\b(?:in|since|from|until|back in) (?:\w+ )?((?:19|20)\d\d)\b")
 
 _SUBJECT = r"(?P<subject>the user(?:'s (?:[\w.'-]+ ){0,4}?[\w.'-]+)?|(?:the )?(?!the\b)[\w.'-]+(?: [\w.'-]+){0,4}?)"
 _HAS = r"(?:(?:has|have|had) )?"
@@ -47,7 +47,7 @@ _LEFT = (
 _WORKS = r"works|is working|is employed|started (?:working|work)"
 _NEW_JOB = r"(?:started|got|has) a (?:new )?job"
 _CLAIMS = tuple(
-    (slot, holds, re.compile(rf"{_SUBJECT} {_HAS}(?:{rest})"))
+    (slot, holds, SentencePattern(rf"{_SUBJECT} {_HAS}(?:{rest})"))
     for slot, holds, rest in (
         ("residence", False, rf"(?:moved away from|moved out of|(?:{_NOT_ANY_MORE}) lives? in) (?P<value>.+)"),
         ("residence", True, r"(?:lives?|resides?|is living|is based|are living) (?:in|at) (?P<value>.+)"),
@@ -67,41 +67,43 @@ _CLAIMS = tuple(
         ("diet", True, r"(?:is|became|become) (?:an? )?(?:strict )?(?P<value>vegan|vegetarian|pescatarian|omnivore)"),
     )
 )
-_IS = re.compile(rf"{_SUBJECT} (?:is|are|was changed to|has been moved to|has moved to|was moved to) (?P<value>.+)")
-_WHERE = re.compile(
+_IS = SentencePattern(
+    rf"{_SUBJECT} (?:is|are|was changed to|has been moved to|has moved to|was moved to) (?P<value>.+)"
+)
+_WHERE = SentencePattern(
     r"(?:in|at|on|under|behind|with|beside|next to|near|above|below|inside|by) (?!favou?r\b|sale\b|fire\b|love\b).+"
 )
-_LIKES = re.compile(
+_LIKES = SentencePattern(
     rf"{_SUBJECT} (?P<no>(?:does|do) not |no longer |never )?"
     r"(?P<verb>likes?|loves?|enjoys?|adores?|hates?|dislikes?|detests?|loathes?|(?:can not|could not) (?:stand|bear)"
     r"|(?:is|are) (?:not )?(?:fond of|a (?:big )?fan of|into))(?: to)? (?P<value>.+)"
 )
 _DISLIKING = ("hate", "dislike", "detest", "loathe", "can not", "could not")
-_PREFERS = re.compile(rf"{_SUBJECT} prefers? (?P<value>.+?) (?:to|over|rather than) (?P<other>.+)")
-_GONE = re.compile(
+_PREFERS = SentencePattern(rf"{_SUBJECT} prefers? (?P<value>.+?) (?:to|over|rather than) (?P<other>.+)")
+_GONE = SentencePattern(
     rf"{_SUBJECT} {_HAS}(?:sold|lost|got rid of|gave away|gave up|given up|given away|quit"
     r"|stopped (?:drinking|eating|playing|smoking|taking|using|driving|wearing)"
     r"|no longer (?:has|owns|drives|plays|takes|uses|drinks|eats)"
     r"|does not (?:have|own|drive|use|play|take)(?= (?:an?|any|the|their)\b)) "
     r"(?:(?:the|their|his|her|an?|any) )?(?P<value>.+)"
 )
-_HAVING = re.compile(
+_HAVING = SentencePattern(
     r"(?:has|owns|drives|rides|plays|takes|uses|drinks|eats|smokes|wears) (?:an? |the |their |one )?(?P<value>.+)"
 )
-_OWNER = re.compile(
+_OWNER = SentencePattern(
     r"(?P<subject>the user's (?:[\w.'-]+ ){0,4}?[\w.'-]+|(?!the user\b)[\w.'-]+(?: [\w.'-]+){0,3}?) "
     r"(?:is|are|was|has|lives?|works?|likes?|loves?|hates?|moved|died|plays?|drinks?|eats?|studies|teaches|speaks?|runs?"
     r"|prefers?|wants?|needs?|owns?|got|will|can|does)\b"
 )
-_DIED = re.compile(rf"{_SUBJECT} {_HAS}(?:died|passed away|is dead|was put down)\b.*")
-_INSTEAD = re.compile(
+_DIED = SentencePattern(rf"{_SUBJECT} {_HAS}(?:died|passed away|is dead|was put down)\b.*")
+_INSTEAD = SentencePattern(
     r"^(?P<new>.+?),? (?:and )?(?:(?<!does )(?<!do )(?<!is )(?<!are )not|instead of|no longer) "
     r"(?P<old>(?!only\b|just\b|on\b.* only).+)$"
 )
-_AS_WELL = re.compile(r"\b(?:also|too|as well|second|part[- ]time|another|sometimes)\b")
-_AT_TIMES = re.compile(r"\b(?:in (?:summer|winter|spring|autumn)|at weekends|during the week)\b")
-_A_KIND_OF = re.compile(r".*\b(?:in|at) (?:an?|the|their) ")
-_CALLED = re.compile(r" (?:called|named|which|that|who|with)\b")
+_AS_WELL = SentencePattern(r"\b(?:also|too|as well|second|part[- ]time|another|sometimes)\b")
+_AT_TIMES = SentencePattern(r"\b(?:in (?:summer|winter|spring|autumn)|at weekends|during the week)\b")
+_A_KIND_OF = SentencePattern(r".*\b(?:in|at) (?:an?|the|their) ")
+_CALLED = SentencePattern(r" (?:called|named|which|that|who|with)\b")
 _NEGATIONS = frozenset("not no never none without nor neither".split())
 # Between the old words and the new they turn what is said into something else.
 _TURNS = frozenset(
@@ -122,7 +124,7 @@ _PEOPLE = frozenset(
 _SEVERAL = _PEOPLE - {"mother", "father", "mum", "mom", "dad", "wife", "husband", "partner", "girlfriend", "boyfriend",
                       "boss", "landlord", "doctor"}  # fmt: skip
 # Of these one has one at a time, whatever it is.
-_ONE_OF_EACH = re.compile(
+_ONE_OF_EACH = SentencePattern(
     r"\b(?:name|birthday|address|phone number|mobile number|number|e-?mail(?: address)?|nationality|hometown|home town"
     r"|birthplace|job|employer|boss|manager|landlord|doctor|dentist|gp|blood (?:group|type)|size|height|weight|age"
     r"|favou?rite .+|deadline|main \w+|mother tongue|native language|star sign|zodiac sign|postcode|zip code|plate"
@@ -140,7 +142,7 @@ _NUMBER_WORDS = frozenset(
     september october november december
     """.split()
 )
-_MEASURED = re.compile(
+_MEASURED = SentencePattern(
     r"\b(?:has|have|is|are|runs?|costs?|opens|closes|leaves|arrives|starts|ends|begins|wakes|weighs|takes place|earns"
     r"|pays|owns|needs|departs)\b"
 )

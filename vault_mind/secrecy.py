@@ -5,6 +5,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import TYPE_CHECKING, NamedTuple
 
+from vault_mind.third_person import SentencePattern
+
 if TYPE_CHECKING:
     from detect_secrets.plugins.base import RegexBasedDetector
 
@@ -56,20 +58,19 @@ _WORDS = (
 )
 _IS = r"(?:\bis(?: now| still| set to)?\b|'s\b|\bwas\b|[=:]|\bist(?: jetzt)?\b|\blautet\b|\best\b|\bes\b|\bare\b|->|→)"
 _QUOTED = r"[\"“„«'‘`](?P<quoted>[^\"”“»'’`\n]{3,80})[\"”“»'’`]"
-_CALLED = re.compile(
+_CALLED = SentencePattern(
     rf"\b(?:{_WORDS})\b(?: (?:for|of|to|on|at|in|zum|zur|für|vom|von|de|du|del|para)\b[^.:;,=\n]{{1,40}}?)?\s*"
-    rf"{_IS}\s*(?:{_QUOTED}|(?P<value>[^\s\"“”]{{3,80}}))",
-    re.IGNORECASE,
+    rf"{_IS}\s*(?:{_QUOTED}|(?P<value>[^\s\"“”]{{3,80}}))"
 )
-_CHANGED = re.compile(
-    rf"\b(?:{_WORDS})\b[^.:;,=\n]{{0,40}}?\s(?:to|into|auf|en)\s+(?:{_QUOTED}|(?P<value>\S{{3,80}}))", re.IGNORECASE
+_CHANGED = SentencePattern(
+    rf"\b(?:{_WORDS})\b[^.:;,=\n]{{0,40}}?\s(?:to|into|auf|en)\s+(?:{_QUOTED}|(?P<value>\S{{3,80}}))"
 )
-_BARE = re.compile(r"\b(?:password|passwort|passcode|pin|pwd|cvv|cvc)\s+(?P<value>\S{3,80})", re.IGNORECASE)
-_BEFORE = re.compile(
-    rf"(?P<value>\S{{3,80}}) (?:is|ist) (?:my|the|our|mein|das|unser) (?:[\w'-]+ ){{0,3}}?(?:{_WORDS})\b", re.I
+_BARE = SentencePattern(r"\b(?:password|passwort|passcode|pin|pwd|cvv|cvc)\s+(?P<value>\S{3,80})")
+_BEFORE = SentencePattern(
+    rf"(?P<value>\S{{3,80}}) (?:is|ist) (?:my|the|our|mein|das|unser) (?:[\w'-]+ ){{0,3}}?(?:{_WORDS})\b"
 )
-_CALLED_PHRASE = re.compile(
-    rf"\b(?:{_PHRASES})\b[^.:;,=\n]{{0,40}}?\s*{_IS}[:=]?\s*(?P<value>\w[^.!?\n]{{7,200}})", re.IGNORECASE
+_CALLED_PHRASE = SentencePattern(
+    rf"\b(?:{_PHRASES})\b[^.:;,=\n]{{0,40}}?\s*{_IS}[:=]?\s*(?P<value>\w[^.!?\n]{{7,200}})"
 )
 _MARKS = ".,;:!?)(\"'“”‘’`"
 # Words that follow "the password is" and are none.
