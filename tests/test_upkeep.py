@@ -250,6 +250,18 @@ def test_life_goes_on_and_back(vault: Vault, keep: Keep) -> None:
 # Update and no-op
 
 
+def test_a_richer_wording_of_a_note_is_added_beside_it_without_a_word(
+    vault: Vault, keep: Keep, remember: Callable[..., str]
+) -> None:
+    path = remember("dog", "The user has a dog.", source=None)
+
+    kept = keep("The user has a dog called Biscuit.")
+
+    assert kept.news == []
+    assert not vault.read(path).superseded
+    assert len(kept.saved) == 1
+
+
 def test_a_richer_wording_takes_the_place_and_the_old_words_stay_on_disk(
     vault: Vault, keep: Keep, remember: Callable[..., str]
 ) -> None:
@@ -340,7 +352,7 @@ class FullDisk(Vault):
         return super().change(memory, keys, body=body)
 
 
-def test_a_disk_that_is_full_half_way_leaves_both_and_the_next_run_finishes(
+def test_ME_03_a_disk_that_is_full_half_way_leaves_both_and_the_next_run_finishes(
     vault: Vault, index: Index, remember: Callable[..., str]
 ) -> None:
     old = remember("oslo", "The user lives in Oslo.")

@@ -251,7 +251,10 @@ class Upkeep:
             why = "it says other things as well"
         else:
             return True
-        kept.news.append(Problem(memory.path, f"may be out of date: {candidate.text} ({why}, so it is left as it is)"))
+        if action == SUPERSEDE:
+            kept.news.append(
+                Problem(memory.path, f"may be out of date: {candidate.text} ({why}, so it is left as it is)")
+            )
         return False
 
     def _is_all_touched(self, memory: Memory, candidate: Candidate) -> bool:
