@@ -1,6 +1,8 @@
 """What candidates do to the vault: added, known, in the place of what they make untrue; and nothing is ever lost."""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -13,7 +15,7 @@ from hypothesis import strategies as st
 
 from tests.conftest import NOW
 from tests.messages_api import Answer, MessagesApi
-from vault_mind import Index, Vault
+from vault_mind import Index, Session, Vault
 from vault_mind.config import Endpoint, Settings
 from vault_mind.errors import ModelError, WriteFailedError
 from vault_mind.extraction import Candidate
@@ -369,6 +371,40 @@ def test_ME_03_a_disk_that_is_full_half_way_leaves_both_and_the_next_run_finishe
     assert [path for _, path in second.superseded] == [old]
     assert current(vault) == ["The user lives in Bergen."]
     assert len(list(vault.memories())) == 2
+
+
+KILLED = """
+import os, signal, sys
+from datetime import datetime
+from vault_mind import Agent, Index, Vault
+from vault_mind.config import Settings, state_folder
+from vault_mind.journal import Journal
+from vault_mind.offline import Offline
+
+class Killed(Vault):
+    def change(self, *words, **more):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+vault = Killed(sys.argv[1])
+journal = Journal(state_folder(vault.root) / "journal")
+Agent(vault, Index(vault), Offline(), journal, Settings()).learn("I live in Bergen.", "ok")
+"""
+
+
+def test_killed_between_writing_and_marking_the_next_chat_finishes(
+    vault: Vault, remember: Callable[..., str], opened: Callable[..., Session]
+) -> None:
+    old = remember("oslo", "The user lives in Oslo.")
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(vault.root)], capture_output=True, check=False)
+    assert ended.returncode != 0
+    assert current(vault) == ["The user lives in Bergen.", "The user lives in Oslo."]
+
+    (learned,) = opened(vault.root, {}).agent.catch_up()
+
+    assert (learned.failed, learned.saved) == (None, ())
+    assert [path for _, path in learned.superseded] == [old]
+    assert current(vault) == ["The user lives in Bergen."]
+    assert opened(vault.root, {}).agent.backlog() == 0
 
 
 def test_only_the_run_of_the_same_exchange_finishes_what_was_begun(
