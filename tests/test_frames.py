@@ -128,6 +128,8 @@ BESIDE = """
     The user met Ann. | The user met Eve.
     The user's brother works at Acme. | The user works at Initech.
     The user lives in Oslo. | The user moved to Linux.
+    Nora joined a choir last week. | Nora joined a chess club on Friday.
+    The user works at Acme. | The user joined Greenpeace.
     The user works at Acme. | The user quit their job at Initech.
     The user uses Vim. | The user uses Slack now.
     The user's dog is brown. | The user's dog is old now.

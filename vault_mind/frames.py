@@ -54,7 +54,7 @@ _CLAIMS = tuple(
         ("residence", True, r"(?:moved|relocated)(?: house)?(?: from [^,]+?)? (?:to|into) (?P<value>.+)"),
         ("employer", False, _LEFT),
         ("employer", True, rf"(?:{_WORKS}|{_NEW_JOB}) (?:at|for) (?P<value>.+?)(?: as an? .+)?"),
-        ("employer", True, r"joined (?P<value>.+?)(?: as an? .+)?"),
+        ("employer", True, r"joined (?P<value>(?!an? |the |their |some ).+?) as an? .+"),
         ("job", True, rf"(?:{_WORKS}) as (?:an? )?(?P<value>.+?)(?: (?:at|for) .+)?"),
         ("name", True, r"(?:is|are) (?:called|named) (?P<value>.+)"),
         ("age", True, r"(?:is|turned|will be) (?P<value>\d{1,3})(?: years old)?"),
