@@ -17,7 +17,8 @@ test: .venv/ready
 	$(BIN)/pytest -n $(WORKERS)
 
 storm: .venv/ready
-	$(BIN)/pytest -n $(WORKERS) -m storm --timeout 1800
+	$(BIN)/python -m tests.storm
+	$(BIN)/pytest -n $(WORKERS) -m storm --timeout 1800 --ignore tests/test_storm.py
 	THOROUGH=30 $(BIN)/pytest -n $(WORKERS) tests/test_laws.py --timeout 1800
 
 semantic: .venv/ready
@@ -28,6 +29,7 @@ bench: .venv/ready
 	$(BIN)/pip install --quiet --editable '.[bench]'
 	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/python benchmarks/speed.py .bench
 	$(BIN)/python benchmarks/recall.py --steps --by-type
+	$(BIN)/python benchmarks/caching.py
 
 .venv/ready: pyproject.toml
 	$(PYTHON) -m venv .venv

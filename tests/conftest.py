@@ -15,6 +15,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 from typer.testing import CliRunner
 
+from tests.histories import history, owner, plain  # noqa: F401  # fixtures
 from tests.messages_api import MessagesApi, serving
 from vault_mind import Index, Session, Vault, open_session
 from vault_mind.cli import app

@@ -1,12 +1,13 @@
 """A real HTTP server on 127.0.0.1 that speaks the Messages API and answers what a test has scripted.
 
-Each request takes the next `Answer`; the last one repeats. Every request body is kept in `requests`.
+Each request takes the next `Answer`; the last one repeats. Every request body is kept in `requests`. It also
+says what its models take, and keeps in `asked_about` whom it was asked about.
 """
 
 import json
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -18,7 +19,8 @@ class Answer:
     """What one request gets: text with a stop reason, or an HTTP error.
 
     `cut` drops the stream in the middle; `delay` waits so many seconds before each of its events;
-    `raw` is sent as it stands, as `kind`, whatever was asked for.
+    `raw` is sent as it stands, as `kind`, whatever was asked for. `calls` are pairs of a tool's name and its
+    arguments, as a mapping or, cut short perhaps, as the text that is streamed.
     """
 
     text: str = ""
@@ -33,6 +35,30 @@ class Answer:
     delay: float = 0.0
     raw: str | None = None
     kind: str = "application/json"
+    calls: tuple[tuple[str, Mapping[str, Any] | str], ...] = ()
+    usage: Mapping[str, int] = field(default_factory=lambda: {"input_tokens": 10, "output_tokens": 10})
+    headers: Mapping[str, str] = field(default_factory=dict)
+
+
+def looking(*calls: tuple[str, Mapping[str, Any]], text: str = "", thinking: str = "") -> Answer:
+    """The answer of a model that calls tools: (name, arguments) of each."""
+    return Answer(text, stop_reason="tool_use", calls=calls, thinking=thinking)
+
+
+def able(*thinking: str, schemas: bool = True) -> dict[str, Any]:
+    """What the Models API says of a model that takes these kinds of thinking, in the parts of it that we read."""
+    kinds = {kind: {"supported": kind in thinking} for kind in ("adaptive", "enabled", "disabled")}
+    capabilities = {
+        "thinking": {"supported": bool(thinking), "types": kinds},
+        "structured_outputs": {"supported": schemas},
+    }
+    return {"type": "model", "id": "scripted", "display_name": "Scripted", "capabilities": capabilities}
+
+
+def text_of(message: Mapping[str, Any]) -> str:
+    """The words of a message as it was sent, whichever of the two forms they have."""
+    content = message["content"]
+    return content if isinstance(content, str) else "".join(block.get("text", "") for block in content)
 
 
 def remembering(*memories: tuple[str, str, str]) -> Answer:
@@ -49,6 +75,8 @@ class MessagesApi:
     answers: list[Answer]
     requests: list[dict[str, Any]] = field(default_factory=list)
     headers: list[dict[str, str]] = field(default_factory=list)
+    models: Mapping[str, Any] | int | str = field(default_factory=lambda: able("adaptive", "disabled"))
+    asked_about: list[str] = field(default_factory=list)
 
     def script(self, *answers: Answer) -> None:
         """Answer these from now on, the last one again and again."""
@@ -77,6 +105,17 @@ class _Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: object) -> None:
         pass
 
+    def do_GET(self) -> None:
+        """The Models API: what `models` holds, of every model; a number is an error of that status."""
+        api: MessagesApi = self.server.api  # type: ignore[attr-defined]
+        api.asked_about.append(self.path.rpartition("/")[2])
+        if isinstance(api.models, int):
+            self._send(api.models, "text/html", ["no such page"])
+        elif isinstance(api.models, str):
+            self._send(200, "text/html", [api.models])
+        else:
+            self._send(200, "application/json", [json.dumps(api.models)])
+
     def do_POST(self) -> None:
         api: MessagesApi = self.server.api  # type: ignore[attr-defined]
         body = json.loads(self.rfile.read(int(self.headers["content-length"])).decode("utf-8"))
@@ -87,21 +126,32 @@ class _Handler(BaseHTTPRequestHandler):
             self._send(answer.status, answer.kind, [answer.raw])
         elif answer.status != 200:
             error = {"type": "error", "error": {"type": answer.error, "message": answer.message}}
-            self._send(answer.status, "application/json", [json.dumps(error)])
+            self._send(answer.status, "application/json", [json.dumps(error)], more=answer.headers)
         elif body.get("stream"):
             self._send(200, "text/event-stream", _events(answer), whole=not answer.cut, delay=answer.delay)
         else:
             time.sleep(answer.delay)
             self._send(200, "application/json", [json.dumps(_message(answer, answer.stop_reason))])
 
-    def _send(self, status: int, kind: str, body: list[str], *, whole: bool = True, delay: float = 0.0) -> None:
+    def _send(
+        self,
+        status: int,
+        kind: str,
+        body: list[str],
+        *,
+        whole: bool = True,
+        delay: float = 0.0,
+        more: Mapping[str, str] | None = None,
+    ) -> None:
         size = sum(len(part.encode()) for part in body)
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(size if whole else size + 1000))
         self.send_header("connection", "close")
-        if status >= 400:
+        if status >= 400 and not more:
             self.send_header("x-should-retry", "false")  # the SDK's back-off would take seconds
+        for name, value in (more or {}).items():
+            self.send_header(name, value)
         self.end_headers()
         with suppress(ConnectionError):  # a client that was stopped reads no further
             for part in body:
@@ -112,8 +162,9 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def _message(answer: Answer, stop_reason: str | None) -> dict[str, Any]:
-    usage = {"input_tokens": 10, "output_tokens": 10}
-    content = [{"type": "text", "text": answer.text}] if answer.text else []
+    usage = dict(answer.usage)
+    content: list[dict[str, Any]] = [{"type": "text", "text": answer.text}] if answer.text else []
+    content += [_call(number, *call) for number, call in enumerate(answer.calls)]
     fixed = {"id": "msg_1", "type": "message", "role": "assistant", "model": "scripted", "stop_sequence": None}
     return {**fixed, "content": content, "stop_reason": stop_reason, "usage": usage}
 
@@ -134,13 +185,23 @@ def _events(answer: Answer) -> list[str]:
         events += _block(
             index, {"type": "text", "text": ""}, [{"type": "text_delta", "text": piece} for piece in pieces]
         )
+        index += 1
+    for number, (name, arguments) in enumerate(answer.calls):
+        written = arguments if isinstance(arguments, str) else json.dumps(arguments)
+        deltas = [{"type": "input_json_delta", "partial_json": part} for part in (written[:7], written[7:])]
+        events += _block(index + number, {**_call(number, name, {}), "input": {}}, deltas)
     if answer.error_in_stream:
         events.append({"type": "error", "error": {"type": answer.error, "message": answer.message}})
     elif not answer.cut:
         delta = {"stop_reason": answer.stop_reason, "stop_sequence": None}
-        events.append({"type": "message_delta", "delta": delta, "usage": {"output_tokens": 10}})
+        counted = {"output_tokens": answer.usage.get("output_tokens", 0)}
+        events.append({"type": "message_delta", "delta": delta, "usage": counted})
         events.append({"type": "message_stop"})
     return [f"event: {event['type']}\ndata: {json.dumps(event)}\n\n" for event in events]
+
+
+def _call(number: int, name: str, arguments: Mapping[str, Any] | str) -> dict[str, Any]:
+    return {"type": "tool_use", "id": f"toolu_{number}", "name": name, "input": arguments}
 
 
 def _block(index: int, start: dict[str, Any], deltas: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -54,7 +54,7 @@ def data_of(ended: Ended) -> Any:
 def findings(ended: Ended, *, remarks: bool = False) -> dict[str, list[str]]:
     """What `doctor --json` says is to fix (or to know), by path."""
     found: dict[str, list[str]] = {}
-    for finding in data_of(ended):
+    for finding in data_of(ended)["findings"]:
         if finding["remark"] is remarks:
             found.setdefault(finding["path"], []).append(finding["what"])
     return found
@@ -307,7 +307,9 @@ def test_YT_01_what_we_write_always_parses_and_comes_back(vault: Vault, write: W
         assert (read.title, read.quote, read.aliases, read.body) == (title, title, (title, "other"), title)
         assert read.tags == (title.removeprefix("#"),)
         assert yaml.safe_load(block_of(vault, saved.path))["title"] == title
-    assert list(findings(run("doctor", "--json"))) == ["hand-written.md"]
+    wrong = findings(run("doctor", "--json"))
+    assert wrong.pop("hand-written.md")[0].startswith("frontmatter: line 2, column 23")
+    assert {what.partition(" memories/")[0] for (what,) in wrong.values()} == {"says what"}  # two titles stand twice
     assert hashes(vault)["hand-written.md"] == before["hand-written.md"]
 
 

@@ -107,7 +107,7 @@ QUICK = [
 # What takes long to load and is for those alone who talk to a model, sit at a terminal, or change a file.
 HEAVY = {
     "anthropic", "httpx", "httpx2", "prompt_toolkit", "asyncio", "numpy", "fastembed", "sentence_transformers",
-    "dateparser", "pydantic", "rich", "detect_secrets", "requests", "stdnum",
+    "dateparser", "pydantic", "rich", "watchdog", "detect_secrets", "requests", "stdnum",
 }  # fmt: skip
 
 
@@ -176,7 +176,7 @@ def test_the_default_vault_is_made_on_first_use_with_a_word_about_it(call: Run, 
     first = call("list", "--json")
     second = call("list", "--json")
 
-    assert first == Ended(0, "[]\n", f"made a vault for you: {home / 'vault-mind'}\n")
+    assert first == Ended(0, "[]\n", f"made a vault for you: {home / 'vault-mind'}\nits history is kept by git\n")
     assert second == Ended(0, "[]\n", "")
     assert (home / "vault-mind" / "memories").is_dir()
 
@@ -223,7 +223,7 @@ def test_init_makes_a_vault_of_a_folder_and_leaves_what_is_there(call: Run, tmp_
 
     ended = call("init", str(folder))
 
-    assert ended == Ended(0, "", f"a vault: {folder}\n")
+    assert ended == Ended(0, "", f"a vault: {folder}\nits history is kept by git\n")
     assert (folder / "tea.md").read_bytes() == b"tea\r\n"
     assert (folder / ".vault-mind.toml").read_text(encoding="utf-8") == "top_k = 3\n"
     assert call("init", str(folder)) == ended
@@ -605,7 +605,7 @@ def test_forget_asks_and_only_a_yes_deletes(call: Run, write: Write, vault: Vaul
 
     gone = call("forget", "tea", input="Y\n")
     assert (gone.exit_code, gone.stdout) == (0, "")
-    assert gone.stderr.endswith("forgotten: tea.md\n")
+    assert gone.stderr.endswith("forgotten: tea.md (.trash/tea.md)\n")
     assert not file.exists()
 
 
@@ -622,6 +622,21 @@ def test_forget_with_yes_asks_nothing(call: Run, write: Write) -> None:
 # Stats, doctor, rebuild, config
 
 
+def test_stats_tells_what_was_used_and_what_that_cost(call: Run, online: MessagesApi) -> None:
+    usage = {"input_tokens": 30, "cache_read_input_tokens": 400, "output_tokens": 7}
+    online.script(Answer("Fine.", usage=usage), remembering())
+    prices = {"VAULT_MIND_PRICES": "claude-opus-4-8=5/25/0.5/6.25"}
+    unused = call("stats")
+    call("chat", "-m", "Hello.")
+
+    shown, data = call("stats", env=prices), json.loads(call("stats", "--json", env=prices).stdout)["usage"]
+
+    assert re.search(r"^tokens +no tokens$", unused.stdout, re.MULTILINE)
+    assert "answers 430 in (400 read from cache, 0 written), 7 out; learning 10 in, 10 out; $0.0005" in shown.stdout
+    assert data["answers"] == {"fresh": 30, "read": 400, "written": 0, "out": 7}
+    assert data["cost"] == {"dollars": 0.000525, "unknown": ["claude-haiku-4-5"]}
+
+
 def test_stats_counts_the_vault_and_says_where_it_is(call: Run, write: Write, vault: Vault) -> None:
     write("a.md", TEA)
 
@@ -633,7 +648,9 @@ def test_stats_counts_the_vault_and_says_where_it_is(call: Run, write: Write, va
     assert (data["vault"], data["journal"]) == (str(vault.root), 0)
 
 
-def test_doctor_exits_1_when_there_is_something_to_fix_and_0_when_there_is_not(call: Run, write: Write) -> None:
+def test_doctor_exits_1_when_there_is_something_to_fix_and_0_when_there_is_not(
+    call: Run, write: Write, vault: Vault
+) -> None:
     write("note.md", "tea")
     fine = call("doctor")
     write("broken.md", "---\na: [\n---\n")
@@ -644,8 +661,11 @@ def test_doctor_exits_1_when_there_is_something_to_fix_and_0_when_there_is_not(c
     assert fine.stdout.startswith("note  note.md: says no kind")
     assert (broken.exit_code, broken.stderr) == (1, "1 to fix, 1 to know\n")
     assert broken.stdout.startswith("fix   broken.md: frontmatter: ")
-    assert [(finding["path"], finding["remark"]) for finding in data] == [("broken.md", False), ("note.md", True)]
-    assert all(finding["advice"] for finding in data)
+    found = data["findings"]
+    assert [(finding["path"], finding["remark"]) for finding in found] == [("broken.md", False), ("note.md", True)]
+    assert all(finding["advice"] for finding in found)
+    assert data["counts"] == {"fix": 1, "know": 1, "codes": {"note": 1, "unparsable": 1}}
+    assert (data["vault"], data["memories"], data["index"]["sound"]) == (str(vault.root), 2, True)
 
 
 def test_rebuild_makes_the_index_anew_and_leaves_the_files(call: Run, write: Write) -> None:

@@ -108,23 +108,27 @@ def test_every_setting_can_be_set_by_the_user_and_by_the_environment_and_says_wh
     users(
         'model = "a"\nextraction_model = "b"\nmax_tokens = 10\nextraction_max_tokens = 20\ntop_k = 1\n'
         'history_turns = 2\ndedupe_threshold = 0.5\nlanguage = "german"\nignore = ["x/", "*.y"]\noffline = true\n'
-        'embedding_model = "e"\nlearn = "asked"\nsecrets = "mask"\nnever = ["salary", "kind:context"]\n'
+        'embedding_model = "e"\nwatch_poll = 2.5\ncommit = "off"\nrecall = "auto"\nprices = ["a=1/2"]\n'
+        'learn = "asked"\nsecrets = "mask"\nnever = ["salary", "kind:context"]\n'
     )
     typed = {
         "model": "c", "extraction_model": "d", "max_tokens": "11", "extraction_max_tokens": "21", "top_k": "3",
         "history_turns": "4", "dedupe_threshold": "0.25", "language": "french", "ignore": "z/, *.w", "offline": "off",
-        "embedding_model": "f", "learn": "off", "secrets": "refuse", "never": "/HIV/i, rent",
+        "embedding_model": "f", "watch_poll": "5", "commit": "all", "recall": "tool", "prices": "b=1/2, c=3/4/5/6",
+        "learn": "off", "secrets": "refuse", "never": "/HIV/i, rent",
     }  # fmt: skip
 
     by_file = load(None, NOTHING, {})
     by_variable = load(None, {PREFIX + name.upper(): value for name, value in typed.items()}, {})
 
     assert by_file.settings == Settings(
-        "a", "b", 10, 20, 1, 2, 0.5, "german", ("x/", "*.y"), True, "e", "asked", "mask", ("salary", "kind:context")
-    )
+        "a", "b", 10, 20, 1, 2, 0.5, "german", ("x/", "*.y"), True, "e", 2.5, "off", "auto", ("a=1/2",),
+        "asked", "mask", ("salary", "kind:context"),
+    )  # fmt: skip
     assert by_variable.settings == Settings(
-        "c", "d", 11, 21, 3, 4, 0.25, "french", ("z/", "*.w"), False, "f", "off", "refuse", ("/HIV/i", "rent")
-    )
+        "c", "d", 11, 21, 3, 4, 0.25, "french", ("z/", "*.w"), False, "f", 5.0, "all",
+        "tool", ("b=1/2", "c=3/4/5/6"), "off", "refuse", ("/HIV/i", "rent"),
+    )  # fmt: skip
     for setting in fields(Settings):
         assert setting.name in typed
         assert by_file.meaning(setting.name)

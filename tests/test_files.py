@@ -1,5 +1,6 @@
 """Files whole or not at all: bounded reading, atomic writing, compare-and-swap, locks."""
 
+import json
 import os
 import shutil
 import signal
@@ -24,7 +25,17 @@ from vault_mind.errors import (
     VaultMindError,
     WriteFailedError,
 )
-from vault_mind.files import LARGEST, locked, move_new, private_folder, read_regular, remove, write_whole
+from vault_mind.files import (
+    LARGEST,
+    locked,
+    move_new,
+    noted,
+    private_folder,
+    read_regular,
+    remove,
+    tidy,
+    write_whole,
+)
 
 posix = pytest.mark.skipif(os.name == "nt", reason="POSIX only")
 
@@ -217,6 +228,97 @@ def test_a_file_that_appears_at_the_last_moment_is_not_overwritten(tmp_path: Pat
     assert names(tmp_path) == ["x.md"]
 
 
+WRITING_INTO = """
+import sys, threading, time
+from pathlib import Path
+from vault_mind.errors import VaultMindError
+from vault_mind.files import write_whole
+
+file, begun = Path(sys.argv[1]), []
+
+def rest(theirs):
+    for piece in (b"the", b"irs"):
+        time.sleep(0.02)
+        theirs.write(piece)
+    theirs.close()
+
+def editor(event, arguments):  # it opens the file and writes into it just before we rename
+    if event == "os.rename" and not begun:
+        begun.append(file.open("wb", buffering=0))
+        if sys.argv[2] == "slowly":
+            threading.Thread(target=rest, args=begun).start()
+        else:
+            rest(begun[0])
+
+sys.addaudithook(editor)
+try:
+    write_whole(file, b"ours", expected=b"old")
+except VaultMindError as error:
+    print(type(error).__name__)
+"""
+
+
+@posix
+@pytest.mark.parametrize("how", ["at once", "slowly"])
+def test_what_is_written_into_a_file_while_it_is_being_replaced_is_put_back(how: str, tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    file.write_bytes(b"old")
+    file.chmod(0o640)
+
+    assert said_by(WRITING_INTO, file, how) == "MemoryChangedError"
+
+    assert file.read_bytes() == b"theirs"
+    assert stat.S_IMODE(file.stat().st_mode) == 0o640
+    assert names(tmp_path) == ["x.md"]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="Python knows them on Linux only")
+def test_a_changed_file_keeps_its_extended_attributes(tmp_path: Path) -> None:
+    file = tmp_path / "x.md"
+    file.write_bytes(b"old")
+    wanted = {"user.xdg.tags": b"tea,morning", "user.empty": b"", "user.bytes": b"\xff\0"}
+    try:
+        for name, value in wanted.items():
+            os.setxattr(file, name, value)
+    except OSError:
+        pytest.skip("this disk has none")
+
+    write_whole(file, b"new", expected=b"old")
+
+    assert {name: os.getxattr(file, name) for name in os.listxattr(file) if name.startswith("user.")} == wanted
+
+
+def test_a_file_with_a_second_name_is_refused_and_both_stay_one(tmp_path: Path) -> None:
+    (tmp_path / "x.md").write_bytes(b"old")
+    os.link(tmp_path / "x.md", tmp_path / "y.md")
+
+    with pytest.raises(PathRefusedError, match="hard link"):
+        write_whole(tmp_path / "x.md", b"new", expected=b"old")
+
+    assert (tmp_path / "x.md").samefile(tmp_path / "y.md")
+    assert (tmp_path / "y.md").read_bytes() == b"old"
+    assert names(tmp_path) == ["x.md", "y.md"]
+
+
+@posix
+def test_a_private_file_is_private_from_its_first_moment(tmp_path: Path) -> None:
+    script = """
+import os, sys
+os.umask(0)
+from pathlib import Path
+from vault_mind.files import write_whole
+seen, folder = set(), Path(sys.argv[1])
+def look(event, arguments):
+    if event in ("os.link", "os.rename", "os.chmod", "os.remove", "open"):
+        seen.update(oct(os.lstat(file).st_mode & 0o777) for file in os.scandir(folder))
+sys.addaudithook(look)
+write_whole(folder / "x", b"new", expected=None, mode=0o600)
+write_whole(folder / "x", b"newer", expected=b"new", mode=0o600)
+print(*seen)
+"""
+    assert said_by(script, tmp_path) == "0o600"
+
+
 # To look whether the target exists and to rename afterwards would overwrite it silently.
 @posix
 def test_moving_does_not_overwrite_a_file_that_appears_at_the_last_moment(tmp_path: Path) -> None:
@@ -332,6 +434,128 @@ def test_a_leftover_that_cannot_be_swept_costs_no_write(tmp_path: Path) -> None:
     write_whole(tmp_path / "x.md", b"new", expected=None)
 
     assert (tmp_path / "x.md").read_bytes() == b"new"
+
+
+# A writer that stands still, or is killed, while its temporary file is there.
+STANDING = """
+import sys
+from pathlib import Path
+from vault_mind.files import noted, write_whole
+
+file, note = Path(sys.argv[1]), Path(sys.argv[2])
+
+def stand(event, arguments):
+    if event in ("os.link", "os.rename"):
+        print("writing", flush=True)
+        sys.stdin.readline()
+
+sys.addaudithook(stand)
+with noted(note, file):
+    write_whole(file, b"theirs", expected=None)
+"""
+
+
+@posix
+def test_the_temporary_file_of_a_living_writer_is_never_swept_and_a_dead_ones_is(tmp_path: Path) -> None:
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    with child(STANDING, folder / "a.md", tmp_path / "writing") as living:
+        assert living.stdout is not None
+        assert living.stdout.readline() == "writing\n"
+        with child(STANDING, folder / "b.md", tmp_path / "other") as dead:
+            assert dead.stdout is not None
+            assert dead.stdout.readline() == "writing\n"
+            dead.kill()
+        assert len(names(folder)) == 2
+
+        write_whole(folder / "c.md", b"ours", expected=None)  # under another vault's lock, or none
+        tidy(tmp_path / "other")
+
+        assert [name for name in names(folder) if name.endswith(".md")] == ["c.md"]
+        assert len(names(folder)) == 2
+        assert living.communicate("go on\n", timeout=60)[1] == ""
+
+    assert names(folder) == ["a.md", "c.md"]
+    assert (folder / "a.md").read_bytes() == b"theirs"
+
+
+@posix
+def test_where_no_lock_can_tell_only_an_old_temporary_file_is_swept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused(*_: object) -> None:
+        raise OSError(95, "Operation not supported")
+
+    monkeypatch.setattr("fcntl.flock", refused)  # as on some network disks, which cannot be tried here
+    for name in ("new", "old"):
+        (tmp_path / f".vault-mind-{name}.tmp").touch()
+    os.utime(tmp_path / ".vault-mind-old.tmp", (0, 0))
+
+    write_whole(tmp_path / "x.md", b"new", expected=None)
+
+    assert names(tmp_path) == [".vault-mind-new.tmp", "x.md"]
+
+
+@posix
+def test_a_note_says_where_a_dead_writer_was_and_is_crossed_off(tmp_path: Path) -> None:
+    folder, note = tmp_path / "notes", tmp_path / "state" / "writing"
+    folder.mkdir()
+    with child(STANDING, folder / "a.md", note) as dead:
+        assert dead.stdout is not None
+        assert dead.stdout.readline() == "writing\n"
+        dead.kill()
+    assert len(names(folder)) == 1
+    assert stat.S_IMODE(note.stat().st_mode) == 0o600
+
+    tidy(note)
+    tidy(note)
+
+    assert names(folder) == []
+    assert not note.exists()
+
+
+def test_a_note_is_there_while_something_is_written_and_only_then(tmp_path: Path) -> None:
+    note = tmp_path / "state" / "writing"
+
+    with noted(note, tmp_path / "a.md"):
+        assert note.is_file()
+    assert not note.exists()
+
+    with pytest.raises(MemoryChangedError), noted(note, tmp_path / "a.md"):
+        write_whole(tmp_path / "a.md", b"new", expected=b"old")
+    assert not note.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b'["/a', b"[1]", b"7", b"{}", b"\xff", b'["/nowhere/at/all/x.md"]', b'["x"'])
+def test_a_note_that_was_cut_off_costs_nothing(content: bytes, tmp_path: Path) -> None:
+    note = tmp_path / "writing"
+    note.write_bytes(content)
+    (tmp_path / "a.md").write_bytes(b"kept")
+
+    tidy(note)
+
+    assert names(tmp_path) == ["a.md"]
+
+
+def test_a_move_that_was_cut_off_is_ended_and_a_whole_one_is_left(tmp_path: Path) -> None:
+    old, new, note = tmp_path / "old.md", tmp_path / "new.md", tmp_path / "writing"
+    old.write_bytes(b"text")
+    for there in ([old], [old, new], [new]):
+        if new in there and not new.exists():
+            os.link(old, new)
+        if old not in there:
+            old.unlink(missing_ok=True)
+        note.write_text(json.dumps([str(old), str(new)]))
+
+        tidy(note)
+
+        assert [file for file in (old, new) if file.exists()] == ([old] if there == [old] else [new])
+        assert (new if new.exists() else old).read_bytes() == b"text"
+
+    old.write_bytes(b"another")  # somebody else's, of the old name
+    note.write_text(json.dumps([str(old), str(new)]))
+    tidy(note)
+    assert (old.read_bytes(), new.read_bytes()) == (b"another", b"text")
 
 
 FULL = """

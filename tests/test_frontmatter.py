@@ -5,7 +5,7 @@ import time
 import pytest
 import yaml
 
-from vault_mind.frontmatter import DEEPEST, FrontmatterError, Written, line, load, split, with_key
+from vault_mind.frontmatter import DEEPEST, FrontmatterError, Written, line, lines_of, load, split, with_key
 
 # --- finding --------------------------------------------------------------------------------------
 
@@ -237,6 +237,8 @@ def test_a_single_y_or_n_is_quoted_for_parsers_that_take_it_for_yes_or_no(value:
         ("k:\n  - a\n  - 'b'\n\n# c\nb: 2\n", ["b", "n w"], "k:\n  - 'b'\n  - n w\n\n# c\nb: 2\n"),
         ("k:\n- a\nb: 2\n", ["a", "no"], 'k:\n- a\n- "no"\nb: 2\n'),
         ("k:\r\n    - a\r\nb: 2\r\n", ["a", "c"], "k:\r\n    - a\r\n    - c\r\nb: 2\r\n"),
+        ("a: 1\r\nk:\n- x\n\n-   y\nb: 2\n", ["x", "y", "z"], "a: 1\r\nk:\n- x\n\n-   y\n- z\nb: 2\n"),
+        ("k:\n  -   x\n\n  - y\nb: 2\n", ["y", "x"], "k:\n  - y\n  -   x\nb: 2\n"),
         ("k:\n  - a\n  - b\nb: 2\n", "new", "k: new\nb: 2\n"),
         ("k:\n  - a\nb: 2\n", [], "k: []\nb: 2\n"),
         ("k: old\n", ["a"], "k: [a]\n"),
@@ -368,3 +370,21 @@ def test_a_block_behind_two_byte_order_marks_is_not_hidden_by_another() -> None:
         return
 
     assert text.count("---\n") == 2
+
+
+@pytest.mark.parametrize(
+    ("block", "lines"),
+    [
+        ("kind: fact # why\nsource: user\n", ["kind: fact # why"]),
+        ("a: 1\nkind:\n  - x\n  - y # z\n# after\nb: 2\n", ["kind:", "  - x", "  - y # z"]),
+        ("kind: >\n  folded\n  text\n\nb: 2\n", ["kind: >", "  folded", "  text"]),
+        ("kind: [a,\n  b]\r\nb: 2\r\n", ["kind: [a,", "  b]"]),
+        ("kind: 1\nb: 2\nkind: 3\n", ["kind: 1", "kind: 3"]),
+        ("kinds: 1\n", []),
+        ("", []),
+        ("- kind: 1\n", []),
+    ],
+)
+def test_the_lines_of_a_key_are_told(block: str, lines: list[str]) -> None:
+    assert lines_of(f"---\n{block}---\nkind: body\n", "kind") == lines
+    assert lines_of(f"\ufeff---\r\n{block}---\r\n", "kind") == lines

@@ -77,6 +77,33 @@ def test_what_takes_too_long_is_ended_with_all_that_it_started(repository: Path,
     assert not state.exists() or state.read_text().split()[2] == "Z" or not _alive(pid)
 
 
+def test_a_talk_goes_to_and_fro(repository: Path) -> None:
+    blob = git.ask(repository, "hash-object", "-w", "--stdin", given=b"tea")
+
+    with git.talking(repository, "cat-file", "--batch") as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(blob)
+        process.stdin.flush()
+        answer = process.stdout.readline() + process.stdout.readline()
+
+    assert answer == blob.strip() + b" blob 3\ntea\n"
+
+
+def test_a_talk_that_fails_says_what_git_said(repository: Path) -> None:
+    with pytest.raises(GitError, match="git rev-parse: fatal: Needed a single revision"):
+        with git.talking(repository, "rev-parse", "--verify", "nowhere") as process:
+            assert process.stdout
+            process.stdout.read()
+
+
+def test_a_talk_that_takes_too_long_is_ended(repository: Path) -> None:
+    with pytest.raises(GitError, match="git cat-file: it ended with -9"):
+        with git.talking(repository, "cat-file", "--batch", seconds=0.2) as process:
+            assert process.stdout
+            process.stdout.read()
+
+
 def _alive(pid: int) -> bool:
     try:
         os.kill(pid, 0)

@@ -3,6 +3,8 @@
 import json
 import os
 import stat
+import subprocess
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import NOW
-from vault_mind.journal import Exchange, Journal
+from vault_mind.journal import Exchange, Journal, Proposed, in_the_works
+from vault_mind.memory import Memory, compose, parse
 
 SAID = Exchange("I live in Oslo, caf\udce9 😀", "before", "reply", NOW.isoformat(), "chat", "claude")
 
@@ -156,3 +159,134 @@ def test_what_was_crossed_off_meanwhile_is_not_to_be_done(journal: Journal) -> N
 
     with journal.claimed(waiting) as mine:
         assert not mine
+
+
+# --- what a mind found ----------------------------------------------------------------------------
+
+CAT = Proposed("fact", "The user has a cat.", "I have a cat")
+OSLO = Proposed("fact", "The user lives in Oslo.", "I live in Oslo")
+BOTH = replace(SAID, proposed=(CAT, OSLO))
+
+
+def written(one: Proposed, body: str | None = None, at: str = SAID.at, chat: str = SAID.chat) -> Memory:
+    """The memory that a candidate became."""
+    keys = {"kind": "fact", "source": "chat", "created_at": at, "quote": one.quote, "chat": chat}
+    return parse("x.md", compose(body or one.text, keys))
+
+
+def test_what_a_mind_found_and_how_far_it_was_dealt_with_is_kept(journal: Journal) -> None:
+    waiting = journal.add(SAID)
+
+    journal.found(waiting, [CAT, OSLO])
+    assert journal.now(waiting) == replace(waiting, exchange=BOTH)
+    journal.failed(waiting)
+    journal.dealt_with(waiting, 1)
+    journal.dealt_with(waiting, 0)  # another process knew less
+
+    assert [each.exchange for each in journal.waiting()] == [replace(BOTH, done=1, tries=1)]
+
+
+def test_what_was_crossed_off_meanwhile_does_not_come_back(journal: Journal) -> None:
+    waiting = journal.add(SAID)
+    journal.cross_off(waiting)
+
+    journal.found(waiting, [CAT])
+    journal.dealt_with(waiting, 1)
+
+    assert journal.now(waiting) is None
+    assert journal.waiting() == []
+
+
+def test_an_exchange_of_an_older_version_is_read_and_changed(journal: Journal) -> None:
+    added = journal.add(SAID)
+    older = {
+        name: value for name, value in json.loads(added.file.read_bytes()).items() if name not in ("proposed", "done")
+    }
+    added.file.write_text(json.dumps(older, indent=1), encoding="utf-8")
+
+    journal.failed(journal.waiting()[0])
+    journal.found(added, [CAT])
+
+    assert [each.exchange for each in journal.waiting()] == [replace(SAID, tries=1, proposed=(CAT,))]
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [{"proposed": "x"}, {"proposed": [1]}, {"proposed": [["fact", "text"]]}, {"proposed": [["fact", "text", 1]]},
+     {"proposed": [["a", "b", "c", "d"]]}, {"done": "1"}, {"done": None}, {"done": -1}, {"done": True}],
+    ids=str,
+)  # fmt: skip
+def test_damaged_candidates_make_a_damaged_exchange(damage: dict[str, object], journal: Journal) -> None:
+    added = journal.add(BOTH)
+    added.file.write_text(json.dumps({**json.loads(added.file.read_bytes()), **damage}), encoding="utf-8")
+
+    journal.dealt_with(added, 1)
+
+    assert journal.waiting() == []
+    assert journal.damaged() == [added.file]
+
+
+@pytest.mark.parametrize(
+    ("exchange", "memory", "number"),
+    [
+        (BOTH, written(CAT), 0),
+        (replace(BOTH, done=1), written(OSLO), 1),
+        (replace(BOTH, done=1), written(CAT), None),  # dealt with already
+        (BOTH, written(OSLO), None),  # not yet its turn
+        (replace(BOTH, done=2), written(OSLO), None),
+        (SAID, written(CAT), None),
+        (BOTH, written(CAT, body="Tom is a cat."), 0),  # its owner corrected the sentence
+        (BOTH, written(CAT, at="2026-01-01"), 0),  # or the date
+        (BOTH, written(CAT, at="2026-01-01", body="Tom is a cat."), None),
+        (BOTH, written(CAT, chat="another"), None),
+        (replace(BOTH, proposed=(CAT, OSLO._replace(quote=CAT.quote))), written(CAT, body="Tom is a cat."), None),
+        (replace(BOTH, proposed=(CAT, OSLO._replace(quote=CAT.quote))), written(CAT), 0),
+        (replace(SAID, proposed=(CAT._replace(quote="a caf\udce9"),)), written(CAT._replace(quote="a caf?")), 0),
+    ],
+)
+def test_the_memory_that_was_being_written_is_known_again(
+    exchange: Exchange, memory: Memory, number: int | None
+) -> None:
+    assert in_the_works(exchange, memory) == number
+
+
+def test_a_lock_whose_exchange_is_gone_is_swept(journal: Journal) -> None:
+    added = journal.add(SAID)
+    left = journal.folder / "1-abc.lock"
+    left.touch()
+    with journal.claimed(added):
+        journal.add(SAID)
+        assert added.file.with_suffix(".lock").exists()
+
+    assert not left.exists()
+    assert (journal.folder / ".lock").exists()
+
+
+@POSIX
+def test_an_exchange_is_private_at_every_moment(tmp_path: Path) -> None:
+    script = """
+import os, sys
+os.umask(0)
+from dataclasses import replace
+from pathlib import Path
+from vault_mind.journal import Exchange, Journal, Proposed
+seen = set()
+journal = Journal(Path(sys.argv[1]) / "journal")
+def look(event, arguments):
+    if event in ("os.link", "os.rename", "os.chmod", "os.remove", "open", "fcntl.flock") and journal.folder.is_dir():
+        for name in os.listdir(journal.folder):
+            try:
+                seen.add(oct(os.lstat(journal.folder / name).st_mode & 0o777))
+            except FileNotFoundError:
+                pass
+sys.addaudithook(look)
+added = journal.add(Exchange("said", "", "ok", "2026-11-29T18:42:07+00:00", "c", "m"))
+journal.found(added, [Proposed("fact", "a", "b")])
+journal.failed(added)
+with journal.claimed(added):
+    journal.cross_off(added)
+print(*seen)
+"""
+    ended = subprocess.run([sys.executable, "-c", script, tmp_path], capture_output=True, text=True, check=True)
+
+    assert ended.stdout.strip() == "0o600"

@@ -307,7 +307,11 @@ def test_a_new_body_keeps_the_lines_that_stay_and_the_blank_ones_around() -> Non
         ("a\nb\n\n\n", "a\nb\nc", "a\nb\nc\n\n\n"),
         ("\n\na\n", "b", "\n\nb\n"),
         ("a\r\nb\r\n", "a\nb\nc", "a\r\nb\r\nc\r\n"),
-        ("a\n", "", "\n"),
+        ("a\n", "", ""),
+        ("\na\n\n", "", "\n\n"),
+        ("\n\n", "a", "\n\na\n"),
+        ("---\nkind: fact\n---\r\n\r\n", "a", "---\nkind: fact\n---\r\n\r\na\r\n"),
+        ("\r", "a", "\ra\n"),
         ("", "a", "a"),
         ("---\nkind: fact\n---\n", "a", "---\nkind: fact\n---\na"),
         (

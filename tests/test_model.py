@@ -2,16 +2,22 @@
 
 import json
 import os
+import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import pytest
 
-from tests.messages_api import Answer, MessagesApi, remembering, serving
+from tests.messages_api import Answer, MessagesApi, able, looking, remembering, serving, text_of
 from vault_mind import Session
+from vault_mind.abilities import Known
 from vault_mind.config import Endpoint
 from vault_mind.errors import ModelError
 from vault_mind.extraction import SCHEMA
-from vault_mind.model import Claude, Message, Request, fished
+from vault_mind.model import Call, Calls, Claude, Message, Request, Result, Round, Tool, fished
+from vault_mind.usage import Usage
 from vault_mind.vault import Vault
 
 KEY = "sk-test-0123456789abcdef"
@@ -34,14 +40,23 @@ def value(mind: Claude) -> object:
 BOTH = pytest.mark.parametrize("ask", [reply, value], ids=["reply", "value"])
 
 
-def mind_at(url: str) -> Claude:
-    """Claude as the settings' defaults make it, at `url`."""
+def mind_at(
+    url: str,
+    *,
+    waits: list[float] | None = None,
+    known: Known | None = None,
+    note: Callable[[str, str, str, Usage], None] = lambda *_: None,
+) -> Claude:
+    """Claude as the settings' defaults make it, at `url`; it keeps in `waits` what it would wait, and does not."""
     return Claude(
         Endpoint(url, KEY, ""),
         model="claude-opus-4-8",
         extraction_model="claude-haiku-4-5",
         max_tokens=16_000,
         extraction_max_tokens=1_024,
+        known=known,
+        note=note,
+        wait=(waits if waits is not None else []).append,
     )
 
 
@@ -85,9 +100,9 @@ def test_the_answer_call_has_the_settings_on_the_wire_and_what_was_recalled_in_t
     vault: Vault, online: MessagesApi, opened: Opened
 ) -> None:
     (vault.root / "tea.md").write_text("The user takes green tea in the morning.", encoding="utf-8")
-    online.script(Answer("Good morning."), remembering(), Answer("Green tea."), remembering())
+    online.script(Answer("Good day."), remembering(), Answer("Green tea."), remembering())
     agent = opened(vault.root, dict(os.environ)).agent
-    agent.ask("Good morning!")
+    agent.ask("Good day!")
 
     agent.ask("Which tea do I take in the morning?")
 
@@ -98,11 +113,11 @@ def test_the_answer_call_has_the_settings_on_the_wire_and_what_was_recalled_in_t
     assert sent["stream"] is True
     assert [block["cache_control"] for block in sent["system"]] == [{"type": "ephemeral"}]
     assert [message["role"] for message in sent["messages"]] == ["user", "assistant", "user"]
-    assert "The user takes green tea in the morning." in sent["messages"][-1]["content"]
-    assert sent["messages"][-1]["content"].endswith("Which tea do I take in the morning?")
+    assert "The user takes green tea in the morning." in text_of(sent["messages"][-1])
+    assert text_of(sent["messages"][-1]).endswith("Which tea do I take in the morning?")
     assert "green tea" not in sent["system"][0]["text"]
     assert sent["system"] == online.requests[0]["system"]
-    assert set(sent) == {"model", "max_tokens", "thinking", "stream", "system", "messages"}
+    assert set(sent) == {"model", "max_tokens", "thinking", "stream", "system", "messages", "tools"}
     assert credential(online) == "test-key-0123456789"
 
 
@@ -341,7 +356,7 @@ def test_half_a_surrogate_pair_never_makes_a_request_that_is_no_text(api: Messag
     assert len(api.requests) == 2
     for sent in api.requests:
         assert json.dumps(sent, ensure_ascii=False).encode()  # raises for half a pair
-        assert sent["messages"][0]["content"].startswith("caf")
+        assert text_of(sent["messages"][0]).startswith("caf")
 
 
 def test_a_reply_without_a_word_is_no_json(api: MessagesApi, claude: Claude) -> None:
@@ -356,3 +371,311 @@ def test_warming_up_sends_nothing(api: MessagesApi, claude: Claude) -> None:
 
     assert api.requests == []
     assert KEY not in repr(vars(claude)["_endpoint"])
+
+
+# Tools
+
+
+LOOK = Tool("search_memory", "Search.", {"type": "object", "properties": {"queries": {"type": "array"}}})
+WITH_TOOLS = replace(QUESTION, tools=(LOOK,))
+
+
+def whole(mind: Claude, request: Request = WITH_TOOLS) -> tuple[str, Calls | None]:
+    """What it says, and the calls in which that ends."""
+    said, pieces = [], mind.reply(request)
+    while True:
+        try:
+            said.append(next(pieces))
+        except StopIteration as end:
+            return "".join(said), end.value
+
+
+def test_calls_come_back_once_the_message_is_whole_with_all_its_blocks(api: MessagesApi, claude: Claude) -> None:
+    api.script(looking(("search_memory", {"queries": ["tea", "чай"]}), text="Let me see.", thinking="Hm."))
+
+    said, calls = whole(claude)
+
+    assert said == "Let me see."
+    assert calls
+    assert calls.calls == (Call("toolu_0", "search_memory", {"queries": ["tea", "чай"]}),)
+    assert calls.blocks[0] == {"type": "thinking", "thinking": "Hm.", "signature": "s"}
+    assert [block["type"] for block in calls.blocks] == ["thinking", "text", "tool_use"]
+    assert api.requests[0]["tools"] == [
+        {"name": "search_memory", "description": "Search.", "input_schema": dict(LOOK.schema)}
+    ]
+
+
+def test_an_answer_ends_in_no_calls(api: MessagesApi, claude: Claude) -> None:
+    assert whole(claude) == ("Hello.", None)
+
+
+def test_blocks_go_back_as_they_came_but_for_empty_text_and_half_characters(api: MessagesApi, claude: Claude) -> None:
+    api.script(looking(("search_memory", {"queries": ["tea"]}), text=" ", thinking="Hm.\n"), Answer("Tea."))
+    _, calls = whole(claude)
+    assert calls
+
+    done = Round(calls, (Result("toolu_0", "nothing \udce9 found"), Result("toolu_1", "no", failed=True)))
+    whole(claude, replace(WITH_TOOLS, rounds=(done,)))
+
+    _, turn, results = api.requests[1]["messages"]
+    assert turn["content"][0] == {"type": "thinking", "thinking": "Hm.\n", "signature": "s"}
+    assert [block["type"] for block in turn["content"]] == ["thinking", "tool_use"]
+    assert turn["content"][1]["input"] == {"queries": ["tea"]}
+    assert results["content"][0]["content"] == "nothing ? found"
+    assert "is_error" not in results["content"][0]
+    assert results["content"][1]["is_error"] is True
+
+
+UNFINISHED = {
+    "cut by max_tokens": Answer(stop_reason="max_tokens", calls=(("search_memory", '{"queries": ["te'),)),
+    "whole and cut by max_tokens": Answer(stop_reason="max_tokens", calls=(("search_memory", {"queries": ["t"]}),)),
+    "refused": Answer(stop_reason="refusal", calls=(("search_memory", {"queries": ["t"]}),)),
+    "a full context": Answer(stop_reason="model_context_window_exceeded", calls=(("search_memory", {}),)),
+    "a dropped stream": Answer(cut=True, calls=(("search_memory", {"queries": ["t"]}),)),
+    "no stop reason": Answer(stop_reason=None, calls=(("search_memory", {"queries": ["t"]}),)),
+    "an overload": Answer(error_in_stream=True, error="overloaded_error", calls=(("search_memory", {}),)),
+    "an end of turn": Answer(stop_reason="something_new", calls=(("search_memory", {}),)),
+    "no call at all": Answer(stop_reason="tool_use"),
+}
+
+
+@pytest.mark.parametrize("answer", UNFINISHED.values(), ids=UNFINISHED)
+def test_a_call_of_a_message_that_is_not_whole_is_never_handed_on(api: MessagesApi, answer: Answer) -> None:
+    api.script(answer)
+
+    with pytest.raises(ModelError):
+        whole(mind_at(api.url, waits=[]))
+
+
+def test_a_pause_comes_back_as_no_calls_with_what_was_said(api: MessagesApi, claude: Claude) -> None:
+    api.script(Answer("One, ", stop_reason="pause_turn"))
+
+    said, calls = whole(claude)
+
+    assert said == "One, "
+    assert calls == Calls((), ({"type": "text", "text": "One, "},))
+
+
+def marks(request: dict[str, Any]) -> list[str]:
+    """Where a request is marked for the cache: the text of each such block, or what kind it is."""
+    blocks = [*request.get("tools", ()), *request["system"]]
+    for message in request["messages"]:
+        blocks += message["content"] if isinstance(message["content"], list) else []
+    return [block.get("text") or block["type"] for block in blocks if "cache_control" in block]
+
+
+def test_what_is_sent_again_is_marked_for_the_cache(api: MessagesApi, claude: Claude) -> None:
+    api.script(looking(("search_memory", {"queries": ["tea"]})), Answer("Tea."), remembering())
+    history = (Message("user", "one"), Message("assistant", "two"), Message("user", "three"))
+    request = replace(WITH_TOOLS, messages=history)
+    _, calls = whole(claude, request)
+    assert calls
+    whole(claude, replace(request, rounds=(Round(calls, (Result("toolu_0", "nothing"),)),)))
+    claude.value(request, SCHEMA)
+
+    assert [marks(sent) for sent in api.requests] == [
+        ["You are kind.", "three"],
+        ["You are kind.", "three", "tool_result"],
+        ["You are kind."],  # what is learned from is sent only once
+    ]
+
+
+@pytest.mark.parametrize(
+    ("status", "field", "message"),
+    [
+        (400, "tools", "registry/tiny does not support tools"),
+        (422, "tools", "tools: Extra inputs are not permitted"),
+        (500, "tools", "tools param requires --jinja flag"),
+        (400, "cache_control", "messages.0.content.0.cache_control: Extra inputs are not permitted"),
+        (400, "thinking", "adaptive thinking is not supported on this model"),
+    ],
+)
+def test_a_field_that_is_turned_away_is_dropped_once_and_for_the_processes_to_come(
+    api: MessagesApi, tmp_path: Path, status: int, field: str, message: str
+) -> None:
+    api.script(Answer(status=status, error="invalid_request_error", message=message), Answer("Tea."))
+    first, second = (mind_at(api.url, known=Known(tmp_path / "cache" / "servers.json")) for _ in range(2))
+
+    assert [whole(mind)[0] for mind in (first, first, second)] == ["Tea."] * 3
+
+    assert [field in json.dumps(sent) for sent in api.requests] == [True, False, False, False]
+    assert first.takes_tools is second.takes_tools is (field != "tools")
+
+
+# What a model takes
+
+
+@pytest.mark.parametrize(
+    ("models", "thinking", "schemas"),
+    [
+        (able("adaptive", "enabled", "disabled"), {"type": "adaptive"}, True),
+        (able("enabled", "disabled"), {"type": "enabled", "budget_tokens": 4_000}, True),
+        (able("disabled"), None, True),
+        (able("adaptive", schemas=False), {"type": "adaptive"}, False),
+        ({"id": "qwen3", "object": "model"}, None, False),
+        ({"id": "x", "capabilities": {"thinking": {"types": ["adaptive"]}}}, None, False),
+        ([], None, False),
+        ("<html>It works!</html>", None, False),
+        (404, None, False),
+        (405, None, False),
+        (501, None, False),
+        (500, {"type": "adaptive"}, True),
+        (429, {"type": "adaptive"}, True),
+    ],
+    ids=str,
+)
+def test_a_model_is_asked_for_what_it_takes(
+    api: MessagesApi, models: Any, thinking: dict[str, object] | None, schemas: bool
+) -> None:
+    api.models = models
+    mind = mind_at(api.url)
+
+    reply(mind)
+    api.script(remembering())
+    value(mind)
+
+    assert api.requests[0].get("thinking") == thinking
+    assert ("output_config" in api.requests[1]) is schemas
+    assert api.asked_about == ["claude-opus-4-8", "claude-haiku-4-5"]
+
+
+def test_it_is_asked_once_and_not_again_by_the_next_process(api: MessagesApi, tmp_path: Path) -> None:
+    for _ in range(2):
+        mind = mind_at(api.url, known=Known(tmp_path / "cache" / "servers.json"))
+        reply(mind)
+        reply(mind)
+
+    assert api.asked_about == ["claude-opus-4-8"]
+
+
+def test_a_server_that_could_not_say_is_asked_again_by_the_next_process(api: MessagesApi, tmp_path: Path) -> None:
+    api.models = 503
+    for _ in range(2):
+        reply(mind_at(api.url, known=Known(tmp_path / "servers.json")))
+
+    assert api.asked_about == ["claude-opus-4-8"] * 2
+
+
+# What breaks off
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        Answer(error_in_stream=True, error="overloaded_error", message="Overloaded"),
+        Answer(error_in_stream=True, error="api_error", message="Internal"),
+        Answer(error_in_stream=True, error="overloaded_error", message="Overloaded", thinking="Hm."),
+        Answer(cut=True),
+        Answer(cut=True, thinking="Hm."),
+        Answer(stop_reason=None),
+    ],
+    ids=["overloaded", "broken", "overloaded while thinking", "cut", "cut while thinking", "no end"],
+)
+def test_what_breaks_off_before_the_first_word_is_asked_for_again_with_growing_waits(
+    api: MessagesApi, broken: Answer
+) -> None:
+    waits: list[float] = []
+    api.script(broken, broken, Answer("Tea."))
+
+    assert reply(mind_at(api.url, waits=waits)) == "Tea."
+    assert waits == [1.0, 3.0]
+
+
+@pytest.mark.parametrize(
+    "broken",
+    [
+        Answer(error_in_stream=True, error="invalid_request_error", message="no"),
+        Answer(stop_reason="refusal"),
+        Answer(stop_reason="max_tokens"),
+        Answer("T", error_in_stream=True, error="overloaded_error", message="Overloaded"),
+        Answer("T", cut=True),
+        Answer("T", stop_reason=None),
+    ],
+    ids=["refused", "declined", "too long", "overloaded after a word", "cut after a word", "no end after a word"],
+)
+def test_nothing_else_is_asked_for_again(api: MessagesApi, broken: Answer) -> None:
+    waits: list[float] = []
+    api.script(broken, Answer("Tea."))
+
+    error_of(reply, mind_at(api.url, waits=waits))
+
+    assert waits == []
+    assert len(api.requests) == 1
+
+
+def test_a_server_that_always_breaks_off_is_left_alone_after_three_times(api: MessagesApi) -> None:
+    waits: list[float] = []
+    api.script(Answer(error_in_stream=True, error="overloaded_error", message="Overloaded"))
+
+    assert "overloaded" in error_of(reply, mind_at(api.url, waits=waits))
+    assert len(api.requests) == 3
+
+
+def test_who_is_told_when_to_come_back_waits_that_long(api: MessagesApi, claude: Claude) -> None:
+    busy = Answer(status=429, error="rate_limit_error", message="slow down", headers={"retry-after": "0.3"})
+    api.script(busy, Answer("Tea."))
+    begun = time.monotonic()
+
+    assert reply(claude) == "Tea."
+    assert time.monotonic() - begun >= 0.3
+    assert len(api.requests) == 2
+
+
+# What was used
+
+COUNTED = {
+    "input_tokens": 3, "cache_read_input_tokens": 400, "cache_creation_input_tokens": 50, "output_tokens": 7,
+}  # fmt: skip
+
+
+def test_the_tokens_of_answers_and_of_learning_are_handed_on(api: MessagesApi) -> None:
+    noted: list[tuple[object, ...]] = []
+    mind = mind_at(api.url, note=lambda *what: noted.append(what))
+
+    api.script(Answer("Tea.", usage=COUNTED))
+    reply(mind)
+    api.script(Answer('{"memories": []}', usage=COUNTED))
+    value(mind)
+
+    assert noted == [
+        ("answer", "claude-opus-4-8", api.url, Usage(3, 400, 50, 7)),
+        ("learning", "claude-haiku-4-5", api.url, Usage(3, 400, 50, 7)),
+    ]
+
+
+@pytest.mark.parametrize("broken", [Answer("Half a", cut=True, usage=COUNTED), Answer("I", "refusal", usage=COUNTED)])
+def test_what_broke_off_is_counted_as_well(api: MessagesApi, broken: Answer) -> None:
+    noted: list[Usage] = []
+    mind = mind_at(api.url, note=lambda *what: noted.append(what[3]))
+    api.script(broken)
+
+    error_of(reply, mind)
+
+    assert [(usage.fresh, usage.read) for usage in noted] == [(3, 400)]
+
+
+def test_what_the_user_stops_is_counted_as_well(api: MessagesApi) -> None:
+    noted: list[Usage] = []
+    mind = mind_at(api.url, note=lambda *what: noted.append(what[3]))
+    api.script(Answer("one two three four", pieces=4, usage=COUNTED))
+
+    pieces = mind.reply(QUESTION)
+    next(pieces)
+    pieces.close()
+
+    assert [usage.sent for usage in noted] == [453]
+
+
+def test_an_error_about_a_round_is_not_taken_for_a_field_that_is_turned_away(api: MessagesApi, claude: Claude) -> None:
+    api.script(looking(("search_memory", {"queries": ["tea"]}), thinking="Hm."))
+    _, calls = whole(claude)
+    assert calls
+    message = "messages.1.content.0: thinking blocks cannot be modified; tools: tool_use ids without tool_result"
+    api.script(Answer(status=400, error="invalid_request_error", message=message))
+
+    with pytest.raises(ModelError, match="refused the request"):
+        whole(claude, replace(WITH_TOOLS, rounds=(Round(calls, (Result("toolu_0", "nothing"),)),)))
+    api.script(Answer("Tea."))
+    whole(claude)
+
+    assert all({"thinking", "tools"} <= set(sent) for sent in api.requests)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import NOW, Run
+from tests.watching import Command
 from vault_mind.cli import app
 from vault_mind.dates import period
 from vault_mind.embedding import open_embedder
@@ -21,13 +22,14 @@ NOTE = "memories/the-user-s-name-is-jonna-said-yonna-only-the-tax-office.md"
 
 # Every option of the README's table, in a call that must end with the exit code beside it.
 CALLS = [
-    (0, "init other --sample"),
+    (0, "init other --sample --no-git"),
     (0, "chat --offline -m hello --model some-model"),
     (0, "remember The kettle whistles. --kind fact --tag kitchen --json"),
     (0, "remember -"),
     (0, "search coffee -k 5 --all --json"),
     (0, "search coffee --paths --plain --pinned-first"),
     (0, "search coffee --explain"),
+    (0, "search coffee --as-of today"),
     (0, "grep coffee -i -w -l"),
     (0, "grep coffee -F --json"),
     (0, "grep -S -c -e coffee -e Biscuit"),
@@ -35,17 +37,27 @@ CALLS = [
     (0, "grep -v coffee -C 1 -B 2 -A 0"),
     (0, "list --before 2027 --paths"),
     (0, "list --kind fact --tag family --source import:contacts --since 2026-01-01 --json"),
-    (0, "list --paths"),
-    (0, "show jonna --json"),
+    (0, "list --paths --as-of 2026-12"),
+    (0, "show jonna --json --as-of today"),
     (0, "edit jonna"),
     (0, "forget kettle --yes"),
+    (0, "undo --yes"),
+    (0, "log jonna -n 5 --json"),
+    (1, "diff --path jonna"),
+    (0, "why jonna --json"),
     (0, "stats --json"),
+    (0, "doctor --all"),
     (0, "doctor --json"),
+    (0, "doctor --roundtrip"),
     (2, "embed --download --json"),  # no model is set here; test_cli runs it with one
     (0, "rebuild"),
+    (0, "eval duplicates --offline --limit 20 --json --out some.jsonl"),
+    (0, "eval --mind worst --limit 2 --yes"),
+    (2, "eval --resume none.jsonl --compare none.jsonl --model small"),  # test_evaluation runs it with some
     (0, "config --json"),
     (0, "version"),
 ]
+LASTING = ["watch --poll 5 --json"]  # these go on until Ctrl-C
 
 
 def test_every_embedding_model_of_the_readme_can_be_set(tmp_path: Path) -> None:
@@ -90,12 +102,23 @@ def test_the_session_at_the_top_prints_what_the_readme_says(home: Path) -> None:
 
 @pytest.mark.parametrize(("exit_code", "call"), CALLS, ids=[call for _, call in CALLS])
 def test_a_call_of_the_readme_works(exit_code: int, call: str, sample: Path, run: Run) -> None:
-    if "kettle --yes" in call:
+    if "kettle --yes" in call or call.startswith("undo"):
         run("remember", "The kettle whistles.", env={"VAULT_MIND_VAULT": str(sample)})
 
     ended = run(*call.split(), input="A line.\n", env={"VAULT_MIND_VAULT": str(sample), "EDITOR": "true"})
 
     assert ended.exit_code == exit_code, ended.stderr
+
+
+@pytest.mark.parametrize("call", LASTING)
+def test_a_call_of_the_readme_that_goes_on_works(call: str, sample: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("VAULT_MIND_VAULT", str(sample))
+
+    watching = Command(*call.split()[1:])
+
+    assert watching.end() == 0
+    assert "Traceback" not in watching.said
+    watching.close()
 
 
 def test_the_calls_above_cover_every_option_of_the_readme() -> None:
@@ -105,9 +128,10 @@ def test_the_calls_above_cover_every_option_of_the_readme() -> None:
             continue
         command = row.split("`")[1].split()[1]
         options = set(re.findall(r"`(-{1,2}[a-zA-Z][\w-]*)", row))
-        called = {word for _, call in CALLS if call.split()[0] == command for word in call.split()}
+        calls = [*LASTING, *(call for _, call in CALLS)]
+        called = {word for call in calls if call.split()[0] == command for word in call.split()}
 
-        assert command in {call.split()[0] for _, call in CALLS}
+        assert command in {call.split()[0] for call in calls}
         assert options <= called, f"{command}: {options - called} are shown and not run"
 
 
@@ -184,6 +208,16 @@ def test_continuous_integration_does_what_the_readme_tells_a_newcomer() -> None:
 
     assert len(setting_up) == 2
     assert all(line in script for line in setting_up)
+
+
+def test_the_history_of_the_readme_is_told_and_taken_back(sample: Path) -> None:
+    shell("vault-mind remember The user takes oat milk in their coffee.", sample)
+    block = next(block for block in fenced("sh") if "vault-mind undo" in block)
+
+    told = shell(block.replace(' --as-of "last month"', ' --as-of "today"'), sample)
+
+    assert "The user takes oat milk in their coffee." in told
+    assert not list(sample.glob("memories/*oat-milk-in*"))
 
 
 def test_the_python_example_runs_as_it_stands(sample: Path) -> None:

@@ -79,7 +79,7 @@ def test_json_gives_moments_as_iso_and_values_by_their_fields() -> None:
 
     assert json.loads(render.to_json([datetime(2026, 5, 1, tzinfo=UTC), finding])) == [
         "2026-05-01T00:00:00+00:00",
-        {"path": "a.md", "what": "odd", "advice": "mend it", "remark": False},
+        {"path": "a.md", "what": "odd", "advice": "mend it", "remark": False, "code": "odd"},
     ]
 
 

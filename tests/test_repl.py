@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from tests.messages_api import Answer, MessagesApi, remembering
+from tests.messages_api import Answer, MessagesApi, looking, remembering, text_of
 from vault_mind import Session, Vault
 from vault_mind.model import Request, Schema
 from vault_mind.ranking import newest_first
@@ -114,7 +114,7 @@ def test_nothing_is_made_of_blank_lines_and_the_end_of_input(
 def test_a_message_is_sent_without_the_newline_of_its_line(with_claude: Talk, online: MessagesApi) -> None:
     with_claude("  indented \r\n")
 
-    assert online.requests[0]["messages"][-1]["content"].endswith("\n\n  indented ")
+    assert text_of(online.requests[0]["messages"][-1]).endswith("\n\n  indented ")
 
 
 def test_quit_leaves_what_follows_unsaid(talk: Talk) -> None:
@@ -464,6 +464,116 @@ def test_when_nothing_fits_a_message_the_nearest_are_told_and_quoted(talk: Talk,
 
     assert answer.startswith("I have nothing on that in memory. The nearest:\n\n> The user has a cup number")
     assert re.search(r"^nothing fits; nearest: \d+, \d+, \d+$", talk.talk, re.MULTILINE)
+
+
+LOOKED = looking(
+    ("search_memory", {"queries": ["tea", "drinks"]}), ("read_memory", {"path": "gone.md"}), text="Let me see."
+)
+
+
+def test_each_look_up_is_told_in_a_line_and_the_reply_is_one(
+    with_claude: Talk, online: MessagesApi, write: Write
+) -> None:
+    write("tea.md", "The user drinks green tea.")
+    online.script(LOOKED, Answer("Green tea."), remembering())
+
+    assert with_claude("What do I like of a morning?") == "Let me see.\n\nGreen tea.\n"
+    assert "searched: tea, drinks; 1 found\n" in with_claude.talk
+    assert "read: gone.md; failed: gone.md: there is no memory at this path" in with_claude.talk
+
+
+def test_at_a_terminal_a_look_up_stands_between_what_was_said_before_and_after_it(
+    at_terminal: Talk, online: MessagesApi, write: Write
+) -> None:
+    write("tea.md", "The user drinks green tea.")
+    online.script(LOOKED, Answer("Green tea."), remembering(), Answer("Fine."), remembering())
+    at_terminal.err = at_terminal.out  # as at a terminal: one screen for both
+    at_terminal.chat.err = at_terminal.chat.out
+
+    at_terminal("What do I like of a morning?")
+    at_terminal("Thanks.")
+
+    # What the live region drew and took away again is left out: lines that stand are followed by a newline.
+    shown = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", at_terminal.out.getvalue())
+    whole = [line.strip() for line in shown.replace("\r", "\n").splitlines()]
+    before, told, after = (
+        whole.index(text) for text in ("Let me see.", "searched: tea, drinks; 1 found", "Green tea.")
+    )
+    assert before < told < after
+    assert whole.count("searched: tea, drinks; 1 found") == 1
+    assert "Fine." in whole
+
+
+def test_what_a_model_asks_for_never_drives_the_terminal(with_claude: Talk, online: MessagesApi) -> None:
+    wild = "\x1b]0;pwned\x07\x1b[2J\u202e"
+    online.script(
+        looking(("search_memory", {"queries": [wild]}), (wild, {"path": wild})), Answer("Fine."), remembering()
+    )
+
+    with_claude("Hello?")
+
+    assert not set("\x1b\x07\u202e") & set(with_claude.talk)
+    assert "searched: ^[]0;pwned^G^[[2J<U+202E>; 0 found" in with_claude.talk
+
+
+def test_a_path_that_the_reply_names_and_that_is_none_is_told(
+    with_claude: Talk, online: MessagesApi, write: Write
+) -> None:
+    write("memories/tea.md", "The user drinks green tea.")
+    online.script(Answer("See `memories/tea.md`."), remembering(), Answer("See `memories/x.md`."), remembering())
+
+    with_claude("Which tea?")
+    assert "does not exist" not in with_claude.talk
+
+    with_claude("Where does it stand?")
+    assert "the reply names memories/x.md, which does not exist" in with_claude.talk
+
+
+def test_a_conversation_that_is_too_long_is_told_of_and_answered(with_claude: Talk, online: MessagesApi) -> None:
+    too_long = Answer(status=400, error="invalid_request_error", message="prompt is too long: 9 > 8")
+    online.script(Answer("One."), remembering(), too_long, Answer("Two."), remembering())
+
+    assert with_claude("one", "two") == "One.\nTwo.\n"
+    assert "too long for the model: the first exchange is no longer sent along" in with_claude.talk
+
+
+COUNTED = {
+    "input_tokens": 3, "cache_read_input_tokens": 4_000, "cache_creation_input_tokens": 50, "output_tokens": 7,
+}  # fmt: skip
+
+
+def test_cost_shows_the_turn_the_chat_and_all_there_ever_was(
+    vault: Vault, online: MessagesApi, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAULT_MIND_PRICES", "claude-opus-4-8=5/25/0.5/6.25")
+    monkeypatch.setenv("VAULT_MIND_EXTRACTION_MODEL", "tiny")
+    online.script(
+        Answer("One.", usage=COUNTED), Answer('{"memories": []}', usage={"input_tokens": 9, "output_tokens": 1})
+    )
+    Talk(opened(vault.root, dict(os.environ)))("one")
+    talk = Talk(opened(vault.root, dict(os.environ)))
+
+    before, online.answers[:] = talk("/cost"), [Answer("Two.", usage=COUNTED), remembering()]
+    after = talk("two", "/cost")
+
+    once = "answers 4,053 in (4,000 read from cache, 50 written), 7 out; learning 9 in, 1 out; $0.0025; what tiny costs"
+    assert before.splitlines() == [
+        "this turn  no tokens",
+        "this chat  no tokens",
+        f"ever       {once} is not known",
+    ]
+    assert "this turn  answers 4,053 in (4,000 read from cache, 50 written), 7 out; learning 10 in, 10 out" in after
+    assert "ever       answers 8,106 in (8,000 read from cache, 100 written), 14 out; learning 19 in, 11 out" in after
+
+
+def test_cost_without_a_model_is_nothing_and_a_price_that_makes_no_sense_is_told(vault: Vault, opened: Opened) -> None:
+    talk = Talk(opened(vault.root, {}))
+    wrong = Talk(opened(vault.root, {"VAULT_MIND_PRICES": "claude"}))
+
+    assert talk("I live in Oslo.", "/cost").endswith("ever       no tokens\n")
+    wrong("/cost")
+
+    assert "setting prices" in wrong.talk
 
 
 def test_what_takes_the_place_of_what_is_told_in_the_line(talk: Talk) -> None:

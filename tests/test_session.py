@@ -186,3 +186,111 @@ def test_without_numpy_everything_goes_by_words_and_says_so(vault: Vault, words:
     assert ended.returncode == 0
     assert "Traceback" not in ended.stderr
     assert folder.is_dir() or words[0] == "forget"
+
+
+KILLED = """
+import os, signal, sys
+from datetime import UTC, datetime
+from pathlib import Path
+from vault_mind import open_session
+from vault_mind.journal import Exchange
+
+session = open_session(Path(sys.argv[1]), {})
+
+def die(event, arguments):
+    if event in ("os.link", "os.rename"):
+        os.kill(os.getpid(), signal.SIGKILL)
+
+sys.addaudithook(die)
+if sys.argv[2] == "save":
+    session.vault.save("Ada drinks tea.", kind="fact", source="user", created_at=datetime.now(UTC))
+else:
+    session.journal.add(Exchange("I live in Oslo.", "", "ok", datetime.now(UTC).isoformat(), "c", "offline"))
+"""
+posix = pytest.mark.skipif(os.name == "nt", reason="no kill -9 there")
+
+
+def leftovers(home: Path) -> list[str]:
+    """Temporary files, and notes of where they are, anywhere in this home."""
+    return sorted(file.name for pattern in (".vault-mind-*.tmp", "writing") for file in home.rglob(pattern))
+
+
+def killed(vault: Vault, what: str) -> None:
+    """A process is killed while its temporary file is there."""
+    ended = subprocess.run([sys.executable, "-c", KILLED, str(vault.root), what], timeout=60, check=False)
+    assert ended.returncode == -9
+
+
+@posix
+@pytest.mark.parametrize("what", ["save", "journal"])
+def test_whoever_opens_the_vault_next_clears_up_after_a_writer_that_was_killed(
+    what: str, vault: Vault, home: Path
+) -> None:
+    killed(vault, what)
+    assert len(leftovers(home)) == 2
+
+    open_session(vault.root, {})
+
+    assert leftovers(home) == []
+
+
+@posix
+def test_whoever_takes_the_lock_next_clears_up_too_in_whatever_folder_he_writes(vault: Vault, home: Path) -> None:
+    (vault.root / "deep").mkdir()
+    (vault.root / "deep" / "tea.md").write_text("Tea.")
+    killed(vault, "save")
+
+    vault.change(vault.read("deep/tea.md"), {"kind": "fact"})
+
+    assert leftovers(home) == []
+
+
+HOLDING = """
+import sys
+from pathlib import Path
+from vault_mind import Vault
+from vault_mind.files import noted
+
+vault = Vault(sys.argv[1])
+with vault.lock(), noted(vault._note, vault.root / "x.md"):
+    print("held", flush=True)
+    sys.stdin.readline()
+"""
+
+
+@posix
+def test_opening_does_not_wait_for_a_living_writer(vault: Vault) -> None:
+    command = [sys.executable, "-c", HOLDING, str(vault.root)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as writer:
+        assert writer.stdout is not None
+        assert writer.stdout.readline() == "held\n"
+
+        session = open_session(vault.root, {})  # the writer holds the lock until it is told to go on
+
+        assert session.index.search("tea", 5) == []
+        assert (vault._note).exists()
+        writer.communicate("go on\n", timeout=60)
+        session.close()
+    assert not vault._note.exists()
+
+
+def test_opening_a_vault_that_is_in_order_loads_no_lock_and_no_journal(vault: Vault) -> None:
+    script = (
+        "import sys; from pathlib import Path; from vault_mind import open_session;"
+        "open_session(Path(sys.argv[1]), {}); print(*{'filelock', 'vault_mind.journal'} & set(sys.modules))"
+    )
+    said = subprocess.run([sys.executable, "-c", script, vault.root], capture_output=True, text=True, check=True).stdout
+
+    assert said.strip() == ""
+
+
+@posix
+@pytest.mark.skipif(not hasattr(os, "geteuid") or not os.geteuid(), reason="root may write everywhere")
+def test_a_state_folder_that_is_closed_costs_no_search(vault: Vault) -> None:
+    vault._state.mkdir(parents=True)
+    vault._note.write_text("[]")
+    vault._state.chmod(0o500)
+
+    assert open_session(vault.root, {}).index.search("tea", 5) == []
+
+    vault._state.chmod(0o700)

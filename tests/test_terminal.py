@@ -13,8 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.messages_api import Answer, MessagesApi, remembering
-from vault_mind import Vault
+from tests.messages_api import Answer, MessagesApi, looking, remembering
+from vault_mind import Index, Vault
+from vault_mind.config import state_folder
+from vault_mind.watcher import living
 
 pytestmark = pytest.mark.skipif(not shutil.which("tmux"), reason="tmux is not installed")
 
@@ -145,6 +147,27 @@ def test_ctrl_c_stops_a_slow_reply_and_the_chat_goes_on(terminal: Terminal, onli
     assert len(told) < len("once upon a time " * 20)
 
 
+def test_a_look_up_stands_in_a_line_of_its_own_within_the_reply(
+    terminal: Terminal, online: MessagesApi, vault: Vault
+) -> None:
+    (vault.root / "tea.md").write_text("The user drinks green tea.", encoding="utf-8")
+    online.script(
+        looking(("search_memory", {"queries": ["tea", "drinks"]}), text="Let me see."),
+        Answer("Green tea, I think.", delay=0.05),
+        remembering(),
+    )
+    terminal.type(
+        f"export ANTHROPIC_BASE_URL={online.url} ANTHROPIC_API_KEY=test-key-0123456789; {CHAT} -m tea?; echo ended $?"
+    )
+
+    shown = terminal.wait_for("^ended 0")
+
+    lines = [line.strip() for line in shown.splitlines() if line.strip()]
+    start = lines.index("Let me see.")
+    assert lines[start : start + 3] == ["Let me see.", "searched: tea, drinks; 1 found", "Green tea, I think."]
+    assert shown.count("Green tea, I think.") == 1
+
+
 def test_a_long_reply_is_shown_once_and_whole_however_small_the_terminal(
     terminal: Terminal, online: MessagesApi, vault: Vault
 ) -> None:
@@ -226,6 +249,44 @@ def test_what_was_typed_is_for_its_owner_alone(terminal: Terminal, vault: Vault,
     assert "I have a secret." in history.read_text(encoding="utf-8")
     assert history.stat().st_mode & 0o077 == 0
     assert history.parent.stat().st_mode & 0o077 == 0
+
+
+@pytest.mark.skipif(not shutil.which("vim"), reason="vim is not installed")
+def test_a_chat_says_at_its_next_turn_what_was_saved_in_vim_meanwhile(terminal: Terminal, vault: Vault) -> None:
+    note = vault.root / "door.md"
+    note.write_text("The door of the shed is green.\n", encoding="utf-8")
+    terminal.type(f"{CHAT} --offline; echo ended $?")
+    terminal.wait_for("^›")
+    signs = state_folder(vault.root)
+    deadline = time.monotonic() + PATIENCE
+    while not living(signs):  # then it listens
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+    terminal.type("/remember The spare key is with Mrs Low.")
+    terminal.wait_for("^remembered: ")
+    time.sleep(1)  # long enough for the watcher to have noticed it, most times
+    terminal.type("/stats")
+    terminal.wait_for("^from ")
+    words = ["set swapfile backup backupskip=", "%s/green/red/", "wq"]
+    commands = [part for word in words for part in ("-c", word)]
+    subprocess.run(["vim", "-Nu", "NONE", "-es", *commands, str(note)], check=True)
+    index = Index(vault)
+    while not [hit for hit in index.ranked("red", 1) if "red" in hit.memory.body]:  # then the chat's watcher has synced
+        assert time.monotonic() < deadline + PATIENCE
+        index.close()
+        time.sleep(0.05)
+    index.close()
+    time.sleep(0.5)
+    terminal.type("Which colour has the door of the shed?")
+    terminal.wait_for("The door of the shed is red")
+    shown = terminal.wait_for("^›", times=4)
+    terminal.press("C-d")
+    terminal.wait_for("^ended 0")
+
+    assert shown.count("changed meanwhile") == 1
+    assert "changed meanwhile: door.md\n" in shown
+    assert living(signs) == []
 
 
 def test_what_must_be_written_nowhere_is_not_in_the_history_of_what_was_typed_either(

@@ -20,6 +20,7 @@ from vault_mind import Index
 from vault_mind.config import VAULT_FILE
 from vault_mind.errors import (
     AmbiguousNameError,
+    ConflictError,
     MemoryChangedError,
     MemoryNotFoundError,
     PathRefusedError,
@@ -589,26 +590,190 @@ def test_a_change_is_on_the_disk_and_touches_its_own_line_only(vault: Vault, wri
     assert changed == vault.read("deep/tea.md")
 
 
-def test_a_change_of_what_somebody_else_changed_is_refused(vault: Vault, write: Write) -> None:
+def test_a_change_of_what_somebody_else_changed_goes_on_top_of_theirs(vault: Vault, write: Write) -> None:
     file = write("tea.md", TEA)
     memory = vault.read("tea.md")
-    file.write_text(TEA + "And coffee.\n")
+    file.write_text(TEA.replace("source: user", "source: chat # theirs") + "And coffee.\n")
 
-    with pytest.raises(MemoryChangedError, match=r"tea\.md"):
+    changed = vault.change(memory, {"kind": "fact"})
+
+    wanted = TEA.replace("preference", "fact").replace("source: user", "source: chat # theirs") + "And coffee.\n"
+    assert file.read_text() == changed.text == wanted
+    assert paths(vault) == ["tea.md"]
+
+
+def test_a_change_of_the_lines_that_somebody_else_changed_is_refused_and_both_versions_stay(
+    vault: Vault, write: Write
+) -> None:
+    theirs = TEA.replace("drinks tea", "drinks coffee")
+    file = write("deep/tea.md", TEA)
+    memory = vault.read("deep/tea.md")
+    file.write_text(theirs)
+
+    with pytest.raises(ConflictError) as caught:
+        vault.change(memory, {"kind": "fact"}, body="Ada drinks cocoa.", at=NOW)
+
+    copy = "deep/tea (conflicted copy 2026-11-29 184207).md"
+    assert (caught.value.path, caught.value.copy) == ("deep/tea.md", copy)
+    assert str(caught.value) == (
+        "deep/tea.md: not changed, somebody else changed line 1 of its text in the meantime. "
+        f"Your version is in {copy}: bring the two together, then delete that one"
+    )
+    assert file.read_text() == theirs
+    assert vault.read(copy).text == TEA.replace("preference", "fact").replace("drinks tea", "drinks cocoa")
+
+
+@pytest.mark.parametrize(
+    ("now", "why"),
+    [
+        (None, "somebody else deleted it in the meantime"),
+        (b"caf\xe9", "somebody else changed it in the meantime and it is not UTF-8 (byte 0xe9 at 3)"),
+        (b"---\nkind: [\n---\n", "somebody else changed it in the meantime and line"),
+        ("folder", "somebody else changed it in the meantime, and it cannot be read: "),
+    ],
+)
+def test_a_change_of_what_is_gone_or_no_sound_text_any_more_is_kept_beside_it(
+    now: bytes | str | None, why: str, vault: Vault, write: Write
+) -> None:
+    file = write("tea.md", TEA)
+    memory = vault.read("tea.md")
+    file.unlink()
+    if isinstance(now, bytes):
+        write("tea.md", now)
+    elif now:
+        file.mkdir()
+
+    with pytest.raises(ConflictError, match=re.escape(f"tea.md: not changed, {why}")) as caught:
         vault.change(memory, {"kind": "fact"})
 
-    assert file.read_text() == TEA + "And coffee.\n"
+    assert vault.read(caught.value.copy or "").text == TEA.replace("preference", "fact")
+    assert (file.read_bytes() if file.is_file() else file.is_dir() or None) == (now if now != "folder" else True)
 
 
-def test_a_change_of_what_was_deleted_makes_no_new_file(vault: Vault, write: Write) -> None:
+def test_a_version_is_kept_higher_up_when_the_folder_is_gone(vault: Vault, write: Write) -> None:
+    file = write("a/b/tea.md", TEA)
+    memory = vault.read("a/b/tea.md")
+    file.unlink()
+    file.parent.rmdir()
+
+    with pytest.raises(ConflictError) as caught:
+        vault.change(memory, {"kind": "fact"}, at=NOW)
+
+    assert caught.value.copy == "a/tea (conflicted copy 2026-11-29 184207).md"
+    assert not file.exists()
+
+
+def test_two_versions_of_one_second_get_two_names_and_overwrite_nothing(vault: Vault, write: Write) -> None:
+    taken = write("TEA (Conflicted Copy 2026-11-29 184208).md", "theirs")
     file = write("tea.md", TEA)
     memory = vault.read("tea.md")
     file.unlink()
 
-    with pytest.raises((MemoryChangedError, MemoryNotFoundError), match=r"tea\.md"):
+    copies = []
+    for kind in ("fact", "context"):
+        with pytest.raises(ConflictError) as caught:
+            vault.change(memory, {"kind": kind}, at=NOW)
+        copies.append(caught.value.copy)
+
+    assert copies == [f"tea (conflicted copy 2026-11-29 18{second}).md" for second in ("4207", "4209")]
+    assert taken.read_text() == "theirs"
+
+
+@pytest.mark.parametrize("stem", ["x" * 252, "é" * 126, "東" * 84])
+def test_a_version_of_a_file_with_the_longest_name_is_kept(stem: str, vault: Vault, write: Write) -> None:
+    file = write(f"{stem}.md", TEA)
+    memory = vault.read(f"{stem}.md")
+    file.unlink()
+
+    with pytest.raises(ConflictError) as caught:
+        vault.change(memory, {"kind": "fact"}, at=NOW)
+
+    assert (caught.value.copy or "").endswith(" (conflicted copy 2026-11-29 184207).md")
+    assert (vault.root / (caught.value.copy or "")).is_file()
+
+
+@pytest.mark.skipif(os.name == "nt" or not os.geteuid(), reason="root may write everywhere")
+def test_a_version_that_cannot_be_kept_is_told(vault: Vault, write: Write) -> None:
+    file = write("deep/tea.md", TEA)
+    memory = vault.read("deep/tea.md")
+    file.write_text(TEA.replace("preference", "context"))
+    for folder in (file.parent, vault.root):
+        folder.chmod(0o500)
+
+    with pytest.raises(ConflictError, match="could not be kept") as caught:
         vault.change(memory, {"kind": "fact"})
 
-    assert not file.exists()
+    for folder in (vault.root, file.parent):
+        folder.chmod(0o700)
+    assert caught.value.copy is None
+
+
+SAVING_AGAIN = """
+import sys
+from pathlib import Path
+from vault_mind import Vault
+from vault_mind.errors import ConflictError
+
+vault, times = Vault(sys.argv[1]), int(sys.argv[2])
+memory, file, saved = vault.read("tea.md"), vault.root / "tea.md", [0]
+
+def editor(event, arguments):  # an audit hook stands in for somebody who saves whenever we are about to
+    if event == "tempfile.mkstemp" and saved[0] < times and "conflicted" not in "".join(map(str, arguments)):
+        saved[0] += 1
+        file.write_text(file.read_text() + f"theirs {saved[0]}\\n")
+
+sys.addaudithook(editor)
+try:
+    print(vault.change(memory, {"kind": "fact"}).body.count("theirs"))
+except ConflictError as error:
+    print(error)
+"""
+
+
+def test_a_change_is_tried_again_while_somebody_keeps_saving_and_then_kept_beside(vault: Vault, write: Write) -> None:
+    def tried(times: int) -> str:
+        write("tea.md", TEA)
+        command = [sys.executable, "-c", SAVING_AGAIN, str(vault.root), str(times)]
+        return subprocess.run(command, capture_output=True, text=True, timeout=60, check=True).stdout.strip()
+
+    assert tried(3) == "3"
+    assert "kind: fact" in (vault.root / "tea.md").read_text()
+
+    assert "not changed, somebody else keeps changing it. Your version is in" in tried(5)
+    assert vault.read("tea.md").text == TEA + "".join(f"theirs {number}\n" for number in range(1, 6))
+
+
+DIFFERENT_KEYS = """
+import sys
+from vault_mind import Vault
+
+vault = Vault(sys.argv[1])
+memory = vault.read("log.md")
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(10):
+    memory = vault.change(memory, {f"key-{sys.argv[2]}": f"value {number}"})
+"""
+
+
+def test_processes_that_change_different_keys_of_one_file_at_once_all_get_theirs_in(vault: Vault, write: Write) -> None:
+    write("log.md", "---\nkind: log\n---\n\nstart\n")
+
+    started = [
+        subprocess.Popen(
+            [sys.executable, "-c", DIFFERENT_KEYS, str(vault.root), name],
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for name in "abcd"
+    ]  # fmt: skip
+    for process in started:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "ready\n"  # all have read the same text
+    for process in started:
+        assert process.communicate("go\n", timeout=90)[1] == ""
+
+    assert vault.read("log.md").frontmatter == {"kind": "log"} | {f"key-{name}": "value 9" for name in "abcd"}
+    assert paths(vault) == ["log.md"]
 
 
 def test_a_change_that_changes_nothing_writes_nothing(vault: Vault, write: Write) -> None:
@@ -640,6 +805,19 @@ def test_a_change_of_what_a_link_shows_changes_the_file_and_keeps_the_link(vault
 
     assert (vault.root / "words.md").is_symlink()
     assert "kind: fact" in file.read_text()
+
+
+def test_a_file_with_a_second_name_is_not_changed_and_can_be_forgotten(vault: Vault, write: Write) -> None:
+    file = write("tea.md", TEA)
+    os.link(file, vault.root / "backup.txt")
+
+    with pytest.raises(PathRefusedError, match="hard link"):
+        vault.change(vault.read("tea.md"), {"kind": "fact"})
+    assert file.samefile(vault.root / "backup.txt")
+
+    vault.forget(vault.read("tea.md"))
+    assert (vault.root / "backup.txt").read_text() == TEA
+    assert not file.exists()
 
 
 @pytest.mark.parametrize("content", [content for content, _ in HOSTILE.values() if content != HOSTILE["date.md"][0]])

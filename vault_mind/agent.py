@@ -2,29 +2,44 @@
 
 import logging
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
+from functools import partial
 
-from vault_mind import prompt
+from vault_mind import lookup, prompt
+from vault_mind.analysis import stopwords, words
 from vault_mind.config import Settings
-from vault_mind.errors import ModelError, VaultMindError
+from vault_mind.errors import ModelError, UnreadableError, VaultMindError
 from vault_mind.extraction import Candidate, Turned, propose
 from vault_mind.index import Index
-from vault_mind.journal import MOST_TRIES, Exchange, Journal, Waiting
+from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed, Waiting, in_the_works
+from vault_mind.lookup import TOOLS, Lookup, Lookups
 from vault_mind.memory import Memory
-from vault_mind.model import ModelClient
+from vault_mind.model import Calls, ModelClient, Request, Result, Round
+from vault_mind.prompt import Turn
 from vault_mind.ranking import FITS, Hit
+from vault_mind.record import Record, headline
 from vault_mind.secrecy import MASK, masked
-from vault_mind.upkeep import Kept, Upkeep
+from vault_mind.upkeep import Kept, Upkeep, is_of
 from vault_mind.vault import Problem, Vault
 from vault_mind.withheld import PRIVATE, Withheld, public
 from vault_mind.worth import ASKED, Unmarked, claims
 
 NEAREST = 3  # memories that do not fit a message and are kept as the nearest
+SHORT, SMALL = 1, 3  # telling words up to which a message says little: by which nothing is found; where it refers back
+LAST = 400  # characters of the last reply that help to find what such a message means
+NO_ROOM = "\n[cut: there is no room for more in this conversation]"
 
 log = logging.getLogger(__name__)
+
+# What stands for somebody or something named before; in other languages such words are stopwords, which tell nothing.
+_REFERRING = frozenset(
+    """he him his she her hers it its they them their theirs this that these those there then one ones same other
+    er ihn ihm sie ihr ihre ihren sein seine seinen dessen deren il elle lui leur leurs son sa ses él ella ellos su sus
+    lui lei loro suo sua""".split()
+)
 
 
 @dataclass(frozen=True)
@@ -41,14 +56,26 @@ class Recalled:
 
 
 @dataclass(frozen=True)
+class Shortened:
+    """The conversation was too long for the model; so many of its exchanges are no longer sent along."""
+
+    exchanges: int
+
+
+Aside = Lookup | Shortened  # what happens in the midst of an answer, for whoever wants to be told
+
+
+@dataclass(frozen=True)
 class Learned:
     """What came of learning: memories written, those that said it already, proposals turned away.
 
-    `superseded` are new memories with the paths that each took the place of; `wished` are those that
-    the user asked to forget, for them to confirm. `withheld` names what was not even written down.
-    `claimed`: the reply says that something was saved or forgotten, and nothing was.
-    `failed` says why nothing, or no more, could be learned this time; the exchange then waits in the
-    journal. `news` are problems that learning met, and memories that it would not change.
+    `superseded` are new memories with the paths that each took the place of, `marked` those as they are
+    now; `wished` are those that the user asked to forget, for them to confirm. `withheld` names what was
+    not even written down. `claimed`: the reply says that something was saved or forgotten, and nothing
+    was. `failed` says why nothing, or no more, could be learned this time; the exchange then waits in the
+    journal. `news` are problems that learning met and nobody was told of before, and memories that it
+    would not change. `uncommitted` says why what was written is in no version of the vault yet, where it
+    should be.
     """
 
     saved: tuple[Memory, ...] = ()
@@ -56,7 +83,9 @@ class Learned:
     turned: tuple[Turned, ...] = ()
     failed: str | None = None
     news: tuple[Problem, ...] = ()
+    uncommitted: tuple[str, ...] = ()
     superseded: tuple[tuple[Memory, str], ...] = ()
+    marked: tuple[Memory, ...] = ()
     wished: tuple[Memory, ...] = ()
     withheld: tuple[str, ...] = ()
     claimed: bool = False
@@ -81,14 +110,17 @@ class Agent:
     ) -> None:
         self.vault, self.index, self.mind, self.journal = vault, index, mind, journal
         self._settings = settings
+        self._record = Record(vault, settings.commit)
+        self._untold: list[str] = []
         self._now = now
         self._news: list[Problem] = []
         self._withheld = Withheld(settings.secrets, settings.never, settings.language)
         self._upkeep = Upkeep(vault, index, mind, settings, now)
         self._off = False
-        self._apart: tuple[str, str] | None = None  # the last exchange that must be written nowhere
+        self._apart: str | None = None  # the reply of the last exchange that must be written nowhere
         self._worth = False
-        self._history: list[tuple[str, str]] = []  # each question as it was sent, and its reply
+        self._history: list[tuple[Turn, str]] = []  # each question with what was told beside it, and its reply
+        self._labels: tuple[list[str], list[str]] | None = None  # kinds and tags, as this chat was told of them
         self.chat = f"{now():%Y-%m-%d-%H%M%S}-{os.urandom(4).hex()}"
 
     @property
@@ -99,7 +131,7 @@ class Agent:
     @off.setter
     def off(self, off: bool) -> None:
         self._off = off
-        self._apart = self._history[-1] if self._history else None  # the reply to it may repeat it
+        self._keep_apart()
 
     def ask(self, message: str) -> str:
         """The whole reply to `message`, learned from. Raises ModelError when there is none."""
@@ -108,40 +140,141 @@ class Agent:
         return reply
 
     def recall(self, message: str) -> Recalled:
-        """The memories that bear on `message`; superseded and expired ones are left out."""
+        """The memories that bear on `message`; superseded and expired ones are left out.
+
+        Where the message alone says little ("and his brother?"), what was said before it is asked for as
+        well. Without recall, or where the mind is to look things up itself, only what is pinned.
+        """
         synced = self.index.sync()
         now = self._now()
         pinned = [memory for memory in self.index.pinned() if memory.current(now)]
-        hits = self.index.ranked(message, self._settings.top_k, now=now)
-        fitting = tuple(hit for hit in hits if hit.fit >= FITS)
+        if self._settings.recall == "off" or (self._settings.recall == "tool" and self._looks_up):
+            return Recalled((), tuple(pinned), synced.news)
+        k = self._settings.top_k
+        hits = self.index.ranked(message, k, now=now)
+        fitting = [hit for hit in hits if hit.fit >= FITS]
+        if len(fitting) < k and self._history and says_little(message, self._settings.language, found=bool(fitting)):
+            last, reply = self._history[-1]
+            before = f"{last.message}\n{reply[:LAST]}"
+            known = {hit.memory.path for hit in fitting}
+            more = self.index.ranked(f"{message}\n{before}", k, now=now)
+            fitting += [hit for hit in more if hit.fit >= FITS and hit.memory.path not in known][: k - len(fitting)]
         nearest = tuple(hit for hit in hits if hit.fit < FITS)[:NEAREST]
-        return Recalled(fitting, tuple(pinned), synced.news, nearest)
+        return Recalled(tuple(fitting), tuple(pinned), synced.news, nearest)
 
-    def answer(self, message: str, recalled: Recalled) -> Iterator[str]:
+    def answer(
+        self, message: str, recalled: Recalled, *, aside: Callable[[Aside], None] = lambda _: None
+    ) -> Iterator[str]:
         """The reply, piece by piece. Raises ModelError, perhaps after some of it.
 
-        The exchange joins the history of this chat when the reply is whole, or when the user stops
-        it with something said.
+        The mind may look things up in between, which `aside` is told of. The exchange joins the history of
+        this chat when the reply is whole, or when the user stops it with something said: the message with
+        the memories that were told beside it, as long as they are true, and the words of the reply. What
+        was looked up does not.
         """
-        nearest = () if recalled.hits else recalled.nearest
-        request = prompt.reply(message, recalled.hits, recalled.pinned, self._history, self._now(), nearest)
-        asked, pieces = request.messages[-1].text, []
-        if flags := self._settings.learn == "asked":
-            request = replace(request, system=request.system + ASKED)
-        unmarked = Unmarked(self.mind.reply(request), asked=flags)
+        now = self._now()
+        self._refresh(now)
+        asked = partial(self._turn, message, recalled, now)
+        said: list[str] = []
         try:
-            for piece in unmarked:
-                pieces.append(piece)
-                yield piece
-        except ModelError:
+            worth = yield from self._rounds(message, recalled, now, said, aside)
+        except ModelError as error:
+            if error.too_long:
+                self._shorten([], aside)  # so that the next message has room
             raise  # what broke off is not sent again, so that it cannot spoil the turns to come
         except (GeneratorExit, KeyboardInterrupt):
-            self._add_to_history(asked, "".join(pieces))
+            self._add_to_history(asked(), "".join(said))
             raise
-        if not "".join(pieces).strip():
+        if not "".join(said).strip():
             raise ModelError("the model gave an empty reply", "Say it again")
-        self._worth = unmarked.worth
-        self._add_to_history(asked, "".join(pieces))
+        self._worth = worth
+        self._add_to_history(asked(), "".join(said))
+
+    def _rounds(
+        self, message: str, recalled: Recalled, now: datetime, said: list[str], aside: Callable[[Aside], None]
+    ) -> Generator[str, None, bool]:
+        """Ask, answer the calls that come back, and ask again until the mind answers; `said` takes its words.
+
+        Gives whether it said that the message is worth learning from.
+        """
+        flags, worth = self._settings.learn == "asked", False
+        lookups = Lookups(self.vault, self.index, self._settings.top_k, now)
+        rounds: list[Round] = []
+        while True:
+            before = len(said)
+            unmarked = Unmarked(self.mind.reply(self._request(message, recalled, now, rounds)), asked=flags)
+            try:
+                ended = yield from _pieces(iter(unmarked), said)
+            except ModelError as error:
+                if error.too_long and len(said) == before and self._shorten(rounds, aside):
+                    continue
+                raise
+            worth = worth or unmarked.worth
+            if ended is None:
+                return worth
+            if len(rounds) > lookup.ROUNDS:  # it was told that there are no more
+                raise ModelError("the model went on looking things up and gave no answer", "Put it another way")
+            rounds.append(Round(ended, self._results(ended, lookups, len(rounds), aside)))
+            if ended.calls and "".join(said).strip() and not said[-1].endswith("\n"):
+                said.append("\n\n")
+                yield "\n\n"  # what it said before it looked, and what it says now, are two paragraphs
+
+    def _results(self, asked: Calls, lookups: Lookups, done: int, aside: Callable[[Aside], None]) -> tuple[Result, ...]:
+        """A result for every call, in their order: none may be left without one."""
+        results = []
+        for number, call in enumerate(asked.calls):
+            if done >= lookup.ROUNDS or number >= lookup.CALLS:
+                why = "not done: no more look-ups in this turn; answer with what you have"
+                results.append(Result(call.id, why, failed=True))
+                continue
+            result, told = lookups.run(call)
+            aside(told)
+            results.append(result)
+        return tuple(results)
+
+    def _turn(self, message: str, recalled: Recalled, now: datetime) -> Turn:
+        """The user's turn beside the history as it is now."""
+        nearest = () if recalled.hits else recalled.nearest
+        return prompt.turn(message, recalled.hits, recalled.pinned, now, nearest, self._told())
+
+    def _request(self, message: str, recalled: Recalled, now: datetime, rounds: Sequence[Round]) -> Request:
+        if self._labels is None:  # once a chat: whatever changes in the system prompt throws the cache away
+            self._labels = self.index.labels()
+        request = prompt.reply(
+            message,
+            recalled.hits,
+            recalled.pinned,
+            [(turn.asked, reply) for turn, reply in self._history],
+            now,
+            () if recalled.hits else recalled.nearest,
+            above=self._told(),
+            tools=TOOLS if self._looks_up else (),
+            rounds=rounds,
+            kinds=self._labels[0],
+            tags=self._labels[1],
+        )
+        return replace(request, system=request.system + ASKED) if self._settings.learn == "asked" else request
+
+    @property
+    def _looks_up(self) -> bool:
+        """Whether the mind may look things up itself: it is set so, and this mind takes tools."""
+        return self._settings.recall in ("tool", "both") and bool(getattr(self.mind, "takes_tools", False))
+
+    def _shorten(self, rounds: list[Round], aside: Callable[[Aside], None]) -> bool:
+        """Make what is sent shorter: half of the history goes, then what was looked up; False when nothing is left."""
+        if self._history:
+            gone = (len(self._history) + 1) // 2
+            del self._history[:gone]
+            aside(Shortened(gone))
+            return True
+        shorter = [replace(one, results=tuple(map(_cut, one.results))) for one in rounds]
+        changed = shorter != rounds
+        rounds[:] = shorter
+        return changed
+
+    def missing(self, message: str, reply: str) -> list[str]:
+        """The paths that `reply` to `message` names and the vault does not hold."""
+        return lookup.missing(reply, message, self.index, self.vault)
 
     def learn(self, message: str, reply: str, *, worth: bool | None = None) -> Learned:
         """Keep what `message` says that is worth keeping. Never raises one of our errors.
@@ -151,7 +284,7 @@ class Agent:
         """
         before, private = self._before(), public(message)[1]
         if private or self._off:
-            self._apart = self._history[-1] if self._history else None
+            self._keep_apart()
         learned = self._learn(message, reply, before, private=private, worth=self._worth if worth is None else worth)
         self._worth = False
         done = learned.saved or learned.known or learned.superseded or learned.wished or learned.failed
@@ -197,10 +330,17 @@ class Agent:
             self._news += kept.news
             if known is not None:
                 return known, False
+            self._untold += self._record.begin()
             memory = self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags)
+        self._untold += self._record.write([memory.path], [headline(memory)], {"Source": "user"})
         if found:
             self._news.append(Problem(memory.path, f"{' and '.join(found)} in it was masked"))
         return memory, True
+
+    def uncommitted(self) -> tuple[str, ...]:
+        """Why what `remember` wrote since this was last asked is in no version yet; sentences for the user."""
+        untold, self._untold = tuple(self._untold), []
+        return untold
 
     def withholds(self, message: str) -> bool:
         """Whether `message` holds words that must not be written down anywhere."""
@@ -211,13 +351,46 @@ class Agent:
         news, self._news = tuple(self._news), []
         return news
 
-    def _add_to_history(self, asked: str, reply: str) -> None:
+    def _told(self) -> set[str]:
+        """The paths of the memories that stand in the history."""
+        return {memory.path for turn, _ in self._history for memory in turn.told}
+
+    def _refresh(self, now: datetime) -> None:
+        """Take out of the history what is no longer so: memories that were changed, superseded or forgotten.
+
+        The rest stays the same to the letter, so that the server's cache goes on fitting.
+        """
+        false = {memory.path for turn, _ in self._history for memory in turn.told if not self._holds(memory, now)}
+        if false:
+            self._history = [
+                (
+                    replace(
+                        turn,
+                        told=tuple(memory for memory in turn.told if memory.path not in false),
+                        above=tuple(path for path in turn.above if path not in false),
+                    ),
+                    reply,
+                )
+                for turn, reply in self._history
+            ]
+
+    def _holds(self, memory: Memory, now: datetime) -> bool:
+        try:
+            found = self.vault.read(memory.path)
+        except UnreadableError as error:
+            return error.passing
+        except VaultMindError:
+            return False
+        return found.text == memory.text and found.current(now)
+
+    def _add_to_history(self, asked: Turn, reply: str) -> None:
         if not reply.strip():  # stopped before the first word
             return
-        self._history.append((asked, reply))
+        self._history.append((asked, reply.rstrip()))
         limit = self._settings.history_turns
-        if len(self._history) > limit:  # in steps: every trim throws the server's cache away
-            del self._history[: len(self._history) - limit + limit // 3]
+        if len(self._history) > limit:  # in big steps: every trim throws the server's cache away
+            del self._history[: len(self._history) - min(limit, max(limit // 3, 1))]
+            self._labels = None
 
     def _backlog(self) -> list[Waiting]:
         return [waiting for waiting in self.journal.waiting(self.mind.name) if waiting.exchange.tries < MOST_TRIES]
@@ -226,18 +399,24 @@ class Agent:
         """Learn from one exchange; None when another process is at it or was."""
         try:
             with self.journal.claimed(waiting) as mine:
-                return self._learned(waiting) if mine else None
+                current = self.journal.now(waiting) if mine else None
+                return self._learned(current) if current else None
         except VaultMindError as error:
             return Learned(failed=str(error))
 
     def _learned(self, waiting: Waiting) -> Learned:
-        kept, failed = Kept(), None
+        exchange, kept, failed = waiting.exchange, Kept(), None
         turned: list[Turned] = []
+        untold: tuple[str, ...] = ()
         try:
-            candidates, turned = propose(waiting.exchange, self.mind, self.index.tags(prompt.OFFERED))
-            candidates, refused = self._allowed(candidates)
-            turned += refused
-            kept = self._upkeep.keep(candidates, waiting.exchange)
+            written, candidates, turned = self._candidates(waiting)
+            if any(not candidate.forget for candidate in candidates):
+                untold = self._record.begin()
+            progress = _Progress(self.journal, waiting)
+            kept = self._upkeep.keep(
+                candidates, exchange, written=written, ordered=progress.ordered, dealt=progress.dealt
+            )
+            untold += self._recorded(exchange, kept)
             if kept.failed:
                 raise kept.failed
             self.journal.cross_off(waiting)
@@ -253,9 +432,57 @@ class Agent:
             tuple(turned),
             failed,
             (*self.news(), *kept.news),
+            untold,
             tuple(kept.superseded),
+            tuple(kept.marked),
             tuple(kept.wished),
         )
+
+    def _candidates(self, waiting: Waiting) -> tuple[Memory | None, list[Candidate], list[Turned]]:
+        """What is still to be dealt with of an exchange, what the first of it has become already, what is turned away.
+
+        The mind is asked once: what it found is in the journal from then on.
+        """
+        exchange = waiting.exchange
+        if exchange.proposed is None:
+            tags = self.index.labels()[1][: prompt.OFFERED]
+            candidates, turned = propose(exchange, self.mind, tags)
+            candidates, refused = self._allowed(candidates)
+            if candidates:  # from here on a crash costs no second call, which would word them otherwise
+                _Progress(self.journal, waiting).ordered(candidates)
+            return None, candidates, turned + refused
+        written = self._written(exchange)
+        left = [Candidate(*one) for one in exchange.proposed[exchange.done :]]
+        first = left[:1] if written else []
+        allowed, refused = self._allowed(left[len(first) :])  # the settings may be others by now
+        return written, first + allowed, refused
+
+    def _recorded(self, exchange: Exchange, kept: Kept) -> tuple[str, ...]:
+        """Make what `exchange` did to the vault one version; sentences for the user.
+
+        A learning that was cut off may have written and not committed: then every memory of it is looked at.
+        """
+        saved, marked = kept.saved, [memory.path for memory in kept.marked]
+        if exchange.proposed is not None:
+            of_turn = [memory for memory in self.vault.memories() if is_of(exchange, memory)]
+            marked += [old.path for new in of_turn for old in self._upkeep.marked_for(new)]
+            saved = kept.saved or of_turn
+            paths = [memory.path for memory in of_turn]
+        else:
+            paths = [memory.path for memory in saved]
+        said = [headline(memory) for memory in saved]
+        trailers = {"Source": "chat", "Chat": exchange.chat, "Model": self._model(exchange.mind)}
+        return self._record.write([*paths, *marked], said, trailers, before=kept.before)
+
+    def _written(self, exchange: Exchange) -> Memory | None:
+        """The memory that a learning that was cut off had just written; its owner may have changed it since.
+
+        All files are looked at: it may have been moved, and no words of it need be left.
+        """
+        return next((memory for memory in self.vault.memories() if in_the_works(exchange, memory) is not None), None)
+
+    def _model(self, mind: str) -> str:
+        return self._settings.model if mind == "claude" else mind
 
     def _allowed(self, candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Turned]]:
         """The candidates that the user's settings let in, secrets masked; and the others, but for what was told of."""
@@ -272,5 +499,63 @@ class Agent:
 
     def _before(self) -> str:
         """The reply that the last message followed on, as it may be written down."""
-        asked, reply = previous = self._history[-2] if len(self._history) > 1 else ("", "")
-        return "" if previous is self._apart or public(asked)[1] else self._withheld.screened(reply)[0]
+        if len(self._history) < 2:
+            return ""
+        turn, reply = self._history[-2]
+        return "" if reply == self._apart or public(turn.message)[1] else self._withheld.screened(reply)[0]
+
+    def _keep_apart(self) -> None:
+        """Let the last reply be written nowhere: it may repeat what must not be."""
+        self._apart = self._history[-1][1] if self._history else None
+
+
+class _Progress:
+    """How far the candidates of an exchange have been dealt with, kept in the journal at every step."""
+
+    def __init__(self, journal: Journal, waiting: Waiting) -> None:
+        self._journal, self._waiting = journal, waiting
+        self._proposed, self._done = waiting.exchange.proposed or (), waiting.exchange.done
+
+    def ordered(self, candidates: Sequence[Candidate]) -> None:
+        """Those that are left, in the order in which they will be dealt with."""
+        proposed = (*self._proposed[: self._done], *(Proposed(*astuple(candidate)) for candidate in candidates))
+        if proposed != self._proposed:
+            self._journal.found(self._waiting, proposed)
+        self._proposed = proposed
+
+    def dealt(self) -> None:
+        """One more needs nothing more."""
+        self._done += 1
+        if self._done < len(self._proposed):  # of the last one its crossing off tells
+            self._journal.dealt_with(self._waiting, self._done)
+
+
+def says_little(message: str, language: str, *, found: bool) -> bool:
+    """Whether what `message` asks for stands in what was said before it, as in "and his brother?".
+
+    Its words that tell something are few once stopwords are left out: up to three where a pronoun refers
+    back, else none, or one that nothing was `found` by.
+    """
+    asked = [word.casefold() for word in words(message)]
+    held = stopwords(language) | _REFERRING
+    telling = [word for word in asked if word not in held]
+    refers = not _REFERRING.isdisjoint(asked)
+    return len(telling) <= (SMALL if refers else 0 if found else SHORT)
+
+
+def _pieces(reply: Iterator[str], said: list[str]) -> Generator[str, None, Calls | None]:
+    """What a mind says, kept in `said` too; gives the calls in which it ends."""
+    while True:
+        try:
+            piece = next(reply)
+        except StopIteration as end:
+            return end.value if isinstance(end.value, Calls) else None
+        said.append(piece)
+        yield piece
+
+
+def _cut(result: Result) -> Result:
+    """The same, no longer than there is room for; cut once, it stays as it is."""
+    if len(result.text) <= LAST + len(NO_ROOM):
+        return result
+    return replace(result, text=result.text[:LAST] + NO_ROOM)

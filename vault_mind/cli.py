@@ -1,108 +1,54 @@
 """The commands: they call and print. Answers and data go to stdout, talk to stderr."""
 
-import errno
 import os
 import shlex
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from datetime import datetime
 from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-from typer.core import TyperGroup
 
-from vault_mind import dates, render
-from vault_mind.coercion import lighten
-from vault_mind.config import find_vault, user_file
-from vault_mind.errors import EditorError, SettingsError, VaultMindError, WriteFailedError
+from vault_mind import render
+from vault_mind.command import (
+    NO_MATCH,
+    AsOf,
+    JsonFlag,
+    NameArgument,
+    OfflineFlag,
+    VaultOption,
+    app,
+    confirm,
+    json_lines,
+    looked_back,
+    named,
+    opened,
+    print_json,
+    progressing,
+    right_now,
+    say,
+    span,
+    start_history,
+    sync,
+)
+from vault_mind.config import VAULT_FILE, user_file
+from vault_mind.errors import EditorError, SettingsError, WriteFailedError
 from vault_mind.memory import Memory
 from vault_mind.query import Query, parse, plain, written_at
-from vault_mind.ranking import Hit, newest_first
+from vault_mind.ranking import Explanation, Hit, newest_first, rank
 from vault_mind.screen import Piece, Screen, text_of
-from vault_mind.session import Session, open_session
+from vault_mind.session import Session, open_despite
 from vault_mind.vault import Vault
 
 if TYPE_CHECKING:
+    from vault_mind.hindsight import Hindsight
     from vault_mind.index import Index
-    from vault_mind.sync import Progress
-
-NO_MATCH = 1
-
-
-class Commands(TyperGroup):
-    """The one place where our errors become a line on stderr and an exit code."""
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # Typer keeps the context's class to itself
-        """Read the options before the command."""
-        lighten(self.get_params(ctx))
-        return super().parse_args(ctx, args)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name."""
-        command = super().get_command(ctx, cmd_name)
-        lighten(command.get_params(ctx) if command else ())  # with the one for --help
-        return command
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
-        try:
-            done = super().invoke(ctx)
-            sys.stdout.flush()
-        except VaultMindError as error:
-            _say(f"vault-mind: {render.visible(str(error))}", "red")
-            raise typer.Exit(error.exit_code) from error
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever reads us has seen enough; Typer ends it quietly
-                raise
-            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # what is left in the buffer cannot be written
-            _say(f"vault-mind: {render.visible(str(error))}", "red")
-            raise typer.Exit(VaultMindError.exit_code) from error
-        return done
-
-
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="An assistant that remembers, in a folder of Markdown files that you own.",
-    epilog="Start with: vault-mind chat. Exit codes: 0 done, 1 no match or something to fix, 2 error, 3 no reply.",
-)
-
-VaultOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--vault",
-        help="The vault's folder; else VAULT_MIND_VAULT, the one you are in, ~/vault-mind.",
-        show_default=False,
-    ),
-]
-OfflineFlag = Annotated[bool, typer.Option("--offline", help="Never talk to a model: quote memories, learn by rules.")]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-
-
-def _names(ctx: typer.Context, incomplete: str) -> list[str]:
-    """Complete the name of a memory: its path or its stem."""
-    named = ctx.params.get("vault") or (ctx.parent.params.get("vault") if ctx.parent else None)
-    try:
-        folder, _ = find_vault(named, os.environ, Path.cwd())
-        paths = sorted(Vault(folder).walk().files)
-    except (VaultMindError, OSError):  # a shell that completes has no place for an error
-        return []
-    stems = [path.rpartition("/")[2].removesuffix(".md") for path in paths]
-    return [name for name in dict.fromkeys((*paths, *stems)) if name.startswith(incomplete)]
-
-
-NameArgument = Annotated[
-    str, typer.Argument(metavar="PATH", help="Its path, its stem, or any part that only it has.", autocompletion=_names)
-]
 
 
 @app.callback()
@@ -123,7 +69,7 @@ def main(
         import logging  # late: only who asks for it sees any of it
 
         logging.basicConfig(level=logging.DEBUG, format="%(name)s: %(message)s")
-        for noisy in ("httpcore2", "httpx2", "anthropic", "markdown_it", "asyncio", "filelock"):
+        for noisy in ("httpcore2", "httpx2", "anthropic", "markdown_it", "asyncio", "filelock", "watchdog"):
             logging.getLogger(noisy).setLevel(logging.INFO)
     ctx.obj = vault
 
@@ -136,14 +82,19 @@ def init(
     sample: Annotated[
         bool, typer.Option("--sample", help="Fill it with the made-up memories of a made-up person.")
     ] = False,
+    no_git: Annotated[bool, typer.Option("--no-git", help="Keep no history.")] = False,
 ) -> None:
     """Make a vault of a folder; what is in it stays as it is."""
     chosen = folder or vault or ctx.obj or Path(os.environ.get("VAULT_MIND_VAULT") or "~/vault-mind")
     target = chosen.expanduser()
+    new = [] if os.path.lexists(target / VAULT_FILE) else [VAULT_FILE]
     if sample:
         _copy_sample(target)
     made = Vault.create(target)
-    _say(f"a vault: {render.one_line(str(made.root))}")
+    new += sorted(made.walk().files) if sample else []
+    say(f"a vault: {render.one_line(str(made.root))}")
+    if not no_git:
+        start_history(made, new)
 
 
 @app.command(epilog='Example: vault-mind chat -m "What am I allergic to?"')
@@ -159,10 +110,10 @@ def chat(
     """Talk; with input from a pipe, say each of its lines."""
     from vault_mind import repl  # late: the other commands start faster without the chat
 
-    session = _open(ctx, vault, offline=offline or None, model=model)
-    _sync(session)
+    session = opened(ctx, vault, offline=offline or None, model=model)
+    sync(session)
     interactive = not message and sys.stdin is not None and sys.stdin.isatty()
-    talk = repl.Chat(session, Screen(), Screen(stderr=True), _confirm, interactive=interactive)
+    talk = repl.Chat(session, Screen(), Screen(stderr=True), confirm, interactive=interactive)
     if interactive:
         repl.at_terminal(talk)
     else:
@@ -180,20 +131,22 @@ def remember(
     json: JsonFlag = False,
 ) -> None:
     """Write a memory, at once and as it is."""
-    session = _open(ctx, vault)
+    session = opened(ctx, vault)
     if not session.index.folder.is_dir():  # the first time of all may take long; later the agent's own look is enough
-        _sync(session)
+        sync(session)
     said = " ".join(text)
     if text == ["-"]:
         said = sys.stdin.read() if sys.stdin else ""
     memory, new = session.agent.remember(said, kind=kind, tags=tag or ())
     for problem in session.agent.news():
-        _say(render.problem(problem))
+        say(render.problem(problem))
+    for told in session.agent.uncommitted():
+        say(render.one_line(told), "yellow")
     if json:
-        _print_json({"new": new, **render.memory_data(memory)})
+        print_json({"new": new, **render.memory_data(memory)})
         return
     if not new:
-        _say("known already:", "dim")
+        say("known already:", "dim")
     Screen().put(render.memories([memory], long=False))
 
 
@@ -215,34 +168,56 @@ def search(
     pinned: Annotated[bool, typer.Option("--pinned-first", help="Pinned ones that fit come first.")] = False,
     explain: Annotated[bool, typer.Option("--explain", help="Show what each score is made of.")] = False,
     paths: Annotated[bool, typer.Option("--paths", help="Print paths only, of what fits.")] = False,
+    as_of: AsOf = None,
     json: JsonFlag = False,
 ) -> None:
     """Show the memories that best match QUERY; exit 1 when none really does."""
-    session, text, now = _open(ctx, vault), " ".join(query), _now()
+    session, text, now = opened(ctx, vault), " ".join(query), right_now()
     asked = plain(text) if words else parse(text, now)
     if how := asked.describe():
-        _say(f"read as: {render.one_line(how)}", "dim")
-    _sync(session)
+        say(f"read as: {render.one_line(how)}", "dim")
+    sync(session)
+    if held := looked_back(session, as_of):
+        _put_hits(_past_hits(session, held, asked, k, everything=everything), [], asked, paths=paths, json=json)
+        return
     hits = session.index.ranked(asked, k, past=everything, now=now)
     _tell_of_meaning(session.index)
     if pinned:
         hits = _pinned_first(session.index, asked, hits, k, past=everything, now=now)
+    for word, others in session.index.guesses(asked, now).items():
+        say(f"no memory holds {render.one_line(word)}: searched for {render.one_line(', '.join(others))}", "dim")
+    explanations = session.index.explained(asked, hits, past=everything, now=now) if explain else []
+    if not hits:
+        say(_why_nothing(session.index, asked, now, past=everything), "dim")
+    _put_hits(hits, explanations, asked, paths=paths, json=json)
+
+
+def _put_hits(
+    hits: Sequence[Hit], explanations: Sequence[Explanation], asked: Query, *, paths: bool, json: bool
+) -> None:
+    """Show what was found; the exit code says whether any of it fits."""
     fitting = render.fitting(hits)
     if hits and not fitting:
-        _say(render.NOTHING_FITS if paths and not json else f"{render.NOTHING_FITS}; the nearest:", "dim")
-    for word, others in session.index.guesses(asked, now).items():
-        _say(f"no memory holds {render.one_line(word)}: searched for {render.one_line(', '.join(others))}", "dim")
-    explanations = session.index.explained(asked, hits, past=everything, now=now) if explain else []
+        say(render.NOTHING_FITS if paths and not json else f"{render.NOTHING_FITS}; the nearest:", "dim")
     if json:
-        _print_json([render.hit_data(hit, each) for hit, each in zip_longest(hits, explanations)])
+        print_json([render.hit_data(hit, each) for hit, each in zip_longest(hits, explanations)])
     elif paths:
         Screen().put(render.memories([hit.memory for hit in fitting], long=False))
     else:
         Screen().put(render.hits(hits, explanations, asked.words))
-    if not hits:
-        _say(_why_nothing(session.index, asked, now, past=everything), "dim")
     if not fitting:
         raise typer.Exit(NO_MATCH)
+
+
+def _past_hits(session: Session, held: "Hindsight", asked: Query, k: int, *, everything: bool) -> list[Hit]:
+    """What would have been found then, by the words alone."""
+    from vault_mind.hindsight import current  # late: a search starts faster without what asks git
+
+    among = held.memories if everything else tuple(current(held))
+    found = rank(among, asked, k, language=session.settings.language, now=held.at, past=True)
+    if not found:
+        say("no memory matched then", "dim")
+    return found
 
 
 def _why_nothing(index: "Index", asked: Query, now: datetime, *, past: bool) -> str:
@@ -258,9 +233,9 @@ def _tell_of_meaning(index: "Index") -> None:
     if index.meaning is None:
         return
     if index.meaning.trouble:
-        _say(f"searched by words alone: {render.one_line(index.meaning.trouble)}", "yellow")
+        say(f"searched by words alone: {render.one_line(index.meaning.trouble)}", "yellow")
     elif waiting := index.waiting():
-        _say(f"{waiting:,} memories were searched by words alone; for their meaning: vault-mind embed", "dim")
+        say(f"{waiting:,} memories were searched by words alone; for their meaning: vault-mind embed", "dim")
 
 
 def _pinned_first(index: "Index", asked: Query, hits: list[Hit], k: int, *, past: bool, now: datetime) -> list[Hit]:
@@ -281,17 +256,17 @@ def embed(
     json: JsonFlag = False,
 ) -> None:
     """Make the vectors that search by meaning lacks, with the model that embedding_model names."""
-    session = _open(ctx, vault)
+    session = opened(ctx, vault)
     if session.index.meaning is None:
         raise SettingsError("embedding_model", "no model is set; the README says which can be", "settings")
-    _sync(session)
+    sync(session)
     with Screen(stderr=True).status("embedding") as tell:
         made = session.embed(lambda done, of: tell(f"embedding {done:,} of {of:,}"), download=download)
     waiting = session.index.waiting()
     if json:
-        _print_json({"model": session.settings.embedding_model, "made": made, "waiting": waiting})
+        print_json({"model": session.settings.embedding_model, "made": made, "waiting": waiting})
         return
-    _say(f"{made:,} vectors made" + (f", {waiting:,} memories could not be embedded" if waiting else ""), "dim")
+    say(f"{made:,} vectors made" + (f", {waiting:,} memories could not be embedded" if waiting else ""), "dim")
 
 
 @app.command(epilog="Example: vault-mind grep -i 'birthday|anniversary'")
@@ -338,7 +313,7 @@ def grep(
         raise typer.BadParameter("it and -l are two answers; ask for one", param_hint="-c")
     from vault_mind.regex import Pattern  # late: only regex searches need it
 
-    session, out = _open(ctx, vault), Screen()
+    session, out = opened(ctx, vault), Screen()
     compiled = Pattern(
         patterns or [pattern or ""],
         ignore_case=ignore_case,
@@ -352,9 +327,9 @@ def grep(
     )
     sides = [side if side is not None else around or 0 for side in (before, after)]
     view = render.GrepView(paths, counts, only and not invert, *sides)
-    _sync(session)
+    sync(session)
     found = session.index.grepped(compiled)
-    shown = _json_lines(out, render.grep_data(found, view)) if json else render.grep(found, view)
+    shown = json_lines(out, render.grep_data(found, view)) if json else render.grep(found, view)
     if not _put_pieces(out, shown):
         raise typer.Exit(NO_MATCH)
 
@@ -371,36 +346,45 @@ def list_(
     ] = None,
     before: Annotated[str | None, typer.Option("--before", help="Only before then.", show_default=False)] = None,
     paths: Annotated[bool, typer.Option("--paths", help="Print paths only, as into a pipe.")] = False,
+    as_of: AsOf = None,
     json: JsonFlag = False,
 ) -> None:
     """List memories, newest first; into a pipe, their paths only."""
-    session = _open(ctx, vault)
-    start, end = _moment("--since", since), _moment("--before", before)
-    _sync(session)
+    session = opened(ctx, vault)
+    since_span, before_span = span("--since", since), span("--before", before)
+    start, end = since_span and since_span[0], before_span and before_span[0]
+    sync(session)
+    held = looked_back(session, as_of)
     found = [
         memory
-        for memory in sorted(session.index.memories(), key=newest_first)
+        for memory in sorted(held.memories if held else session.index.memories(), key=newest_first)
         if kind in (None, memory.kind)
         and source in (None, memory.source)
         and (tag is None or tag.removeprefix("#").casefold() in (t.casefold() for t in memory.tags))
         and _written(memory, start, end)
     ]
     if json:
-        _print_json([render.memory_data(memory) for memory in found])
+        print_json([render.memory_data(memory) for memory in found])
         return
     Screen().put(render.memories(found, long=sys.stdout.isatty() and not paths))
     if not found:
-        _say("no memories", "dim")
+        say("no memories", "dim")
 
 
 @app.command(epilog="Example: vault-mind show coffee")
-def show(ctx: typer.Context, path: NameArgument, vault: VaultOption = None, json: JsonFlag = False) -> None:
-    """Show a memory's file as it is."""
-    memory = _named(_open(ctx, vault), path)
+def show(
+    ctx: typer.Context, path: NameArgument, vault: VaultOption = None, as_of: AsOf = None, json: JsonFlag = False
+) -> None:
+    """Show a memory's file as it is, or as it was."""
+    session = opened(ctx, vault)
+    if as_of:
+        sync(session)
+    held = looked_back(session, as_of)
+    memory = held.named(path) if held else named(session, path)
     for warning in memory.warnings:
-        _say(f"warning: {render.one_line(warning)}", "yellow")
+        say(f"warning: {render.one_line(warning)}", "yellow")
     if json:
-        _print_json(render.memory_data(memory))
+        print_json(render.memory_data(memory))
     else:
         Screen().put(render.whole(memory))
 
@@ -408,7 +392,7 @@ def show(ctx: typer.Context, path: NameArgument, vault: VaultOption = None, json
 @app.command(epilog="Example: EDITOR=nano vault-mind edit coffee")
 def edit(ctx: typer.Context, path: NameArgument, vault: VaultOption = None) -> None:
     """Open a memory in your editor (VISUAL, EDITOR, or vi)."""
-    session = _open(ctx, vault)
+    session = opened(ctx, vault)
     found = session.vault.find(path)
     named = (os.environ.get(name, "").strip() for name in ("VISUAL", "EDITOR"))
     editor = next(filter(None, named), "notepad" if os.name == "nt" else "vi")
@@ -420,7 +404,7 @@ def edit(ctx: typer.Context, path: NameArgument, vault: VaultOption = None) -> N
     if ended:
         raise EditorError(editor, f"it ended with {ended}")
     for warning in session.vault.read(found).warnings:
-        _say(f"warning: {render.one_line(found)}: {render.one_line(warning)}", "yellow")
+        say(f"warning: {render.one_line(found)}: {render.one_line(warning)}", "yellow")
 
 
 @app.command(epilog="Example: vault-mind forget coffee")
@@ -431,70 +415,213 @@ def forget(
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
 ) -> None:
     """Delete a memory; it asks first."""
-    session = _open(ctx, vault)
-    memory = _named(session, path)
+    session = opened(ctx, vault)
+    memory = named(session, path)
     Screen(stderr=True).say(render.whole(memory), end="")
-    if not yes and not _confirm(f"Forget {render.one_line(memory.path)}?"):
-        _say("kept", "dim")
+    if not yes and not confirm(f"Forget {render.one_line(memory.path)}?"):
+        say("kept", "dim")
         raise typer.Exit(NO_MATCH)
-    session.vault.forget(memory)
-    _sync(session)
+    forgotten = session.record.forget(memory, {"Source": "user"})
+    sync(session)
     session.forgotten()
-    _say(f"forgotten: {render.one_line(memory.path)}", "dim")
+    for told in forgotten.told:
+        say(render.one_line(told), "yellow")
+    say(f"forgotten: {render.one_line(memory.path)} ({render.one_line(forgotten.kept)})", "dim")
 
 
 @app.command(epilog="Example: vault-mind stats --json")
 def stats(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False) -> None:
     """Count what the vault holds."""
     from vault_mind.stats import count  # late: only this command counts
+    from vault_mind.usage import account, parse_prices
 
-    session = _open(ctx, vault)
-    _sync(session)
-    counted = count(session.index.memories(), _now())
+    session = opened(ctx, vault)
+    sync(session)
+    counted = count(session.index.memories(), right_now())
     waiting, size = len(session.journal.waiting()), session.index.size()
+    used = account(session.ledger.all(), parse_prices(session.settings.prices))
     if json:
-        _print_json({**vars(counted), "vault": session.vault.root, "journal": waiting, "index_bytes": size})
+        more = {"vault": session.vault.root, "journal": waiting, "index_bytes": size, "usage": used}
+        print_json({**vars(counted), **more})
         return
     extra = {"journal": f"{waiting} exchanges to learn from", "index": f"{size / 1_000_000:.1f} MB, disposable"}
+    extra["tokens"] = render.account(used)
     Screen().put(render.stats(counted, {"vault": render.one_line(str(session.vault.root)), **extra}))
 
 
 @app.command(epilog="Example: vault-mind doctor --json")
-def doctor(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False) -> None:
+def doctor(
+    ctx: typer.Context,
+    vault: VaultOption = None,
+    everything: Annotated[bool, typer.Option("--all", help="Each finding on its own, however many are alike.")] = False,
+    roundtrip: Annotated[
+        bool, typer.Option("--roundtrip", help="Try in a private copy that no change touches another byte.")
+    ] = False,
+    json: JsonFlag = False,
+) -> None:
     """Say what is wrong or odd in the vault and what to do; exit 1 when there is something to fix."""
     from vault_mind.doctor import examine  # late: only this command examines
 
-    session = _open(ctx, vault)
-    _sync(session, tell=False)
-    found = examine(session.vault, session.index, session.journal)
+    session, trouble = open_despite(vault or ctx.obj, os.environ)
+    ctx.call_on_close(session.close)
+    if session.made:
+        say(f"made a vault for you: {render.one_line(str(session.vault.root))}", "dim")
+    if roundtrip:
+        if trouble:
+            raise trouble
+        _prove(session, json=json)
+        return
+    with Screen(stderr=True).status("looking") as tell:
+        report = examine(
+            session.vault,
+            session.index,
+            session.journal,
+            trouble=trouble,
+            progress=lambda done, of: tell(f"looking at {done:,} of {of:,}"),
+        )
     if json:
-        _print_json(found)
+        print_json(render.examined_data(report))
     else:
-        Screen().put(render.findings(found))
-    wrong = sum(not finding.remark for finding in found)
-    _say(f"{wrong} to fix, {len(found) - wrong} to know", "dim")
-    if wrong:
+        Screen().put(render.examined(report, everything=everything))
+    say(f"{report.to_fix} to fix, {len(report.findings) - report.to_fix} to know", "dim")
+    if report.to_fix:
         raise typer.Exit(NO_MATCH)
+
+
+def _prove(session: Session, *, json: bool) -> None:
+    """Try promise 1 in a copy of the vault; exit 1 when a byte would differ that nobody meant."""
+    from vault_mind.roundtrip import prove  # late: only this command tries it
+
+    with _stoppable(), Screen(stderr=True).status("copying") as tell:
+        found = prove(
+            session.vault,
+            session.settings.language,
+            lambda doing, done, of: tell(f"{doing} {done:,} of {of:,}"),
+        )
+    if json:
+        print_json(render.proof_data(found))
+    else:
+        Screen().put(render.proof(found))
+    if not found.holds:
+        raise typer.Exit(NO_MATCH)
+
+
+@app.command(epilog="Example: vault-mind watch --json")
+def watch(
+    ctx: typer.Context,
+    vault: VaultOption = None,
+    poll: Annotated[
+        float | None,
+        typer.Option("--poll", help="Look every so many seconds, without events.", min=0.1, show_default=False),
+    ] = None,
+    json: Annotated[
+        bool, typer.Option("--json", help="Print JSON, an object a line: at, event, path, to, kind, title.")
+    ] = False,
+) -> None:
+    """Print each change of the vault as it lands, until Ctrl-C."""
+    import signal  # late: only this command waits to be ended
+
+    try:
+        signal.signal(signal.SIGTERM, signal.default_int_handler)
+        from vault_mind.watcher import Change, News, Notice, Watcher  # late: only this command and the chat watch
+
+        session, out = opened(ctx, vault, watch_poll=poll), Screen()
+
+        def told(news: News) -> None:
+            if isinstance(news, Change):
+                _put_pieces(out, json_lines(out, [render.change_data(news)]) if json else [render.change(news)])
+                out.file.flush()
+            elif isinstance(news, Notice):
+                end = "; Ctrl-C ends it" if news.text.startswith("watching") else ""
+                say(render.one_line(news.text) + end, "yellow" if news.trouble else "dim")
+            else:
+                say(render.problem(news))
+
+        sync(session)
+        Watcher(session.vault, session.index, told, poll=session.settings.watch_poll).run()
+    except KeyboardInterrupt:
+        return
 
 
 @app.command(epilog="Example: vault-mind rebuild")
 def rebuild(ctx: typer.Context, vault: VaultOption = None) -> None:
     """Throw the index away and make it anew; the files are only read."""
-    session = _open(ctx, vault)
-    with _progress() as progress:
+    session = opened(ctx, vault)
+    with progressing() as progress:
         synced = session.index.rebuild(progress)
-    _say(f"indexed {synced.changed:,} files, {session.index.size() / 1_000_000:.1f} MB", "dim")
+    say(f"indexed {synced.changed:,} files, {session.index.size() / 1_000_000:.1f} MB", "dim")
+
+
+@app.command("eval", epilog="Example: vault-mind eval upkeep --model claude-haiku-4-5 --out haiku.jsonl")
+def eval_(
+    sets: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[SET]...", help="extraction, upkeep, duplicates, poisoning; else all.", show_default=False
+        ),
+    ] = None,
+    offline: OfflineFlag = False,
+    model: Annotated[str | None, typer.Option("--model", help="The model to try.", show_default=False)] = None,
+    mind: Annotated[
+        str | None,
+        typer.Option(
+            "--mind", help="worst: a mind that obeys every attack, to try the checks alone.", show_default=False
+        ),
+    ] = None,
+    limit: Annotated[
+        int | None, typer.Option("--limit", help="So many of each set, of every class.", min=1, show_default=False)
+    ] = None,
+    out: Annotated[Path | None, typer.Option("--out", help="A new file for the results.", show_default=False)] = None,
+    resume: Annotated[
+        Path | None, typer.Option("--resume", help="Go on with these results, or show them.", show_default=False)
+    ] = None,
+    compare: Annotated[
+        Path | None, typer.Option("--compare", help="Other results, to be shown beside.", show_default=False)
+    ] = None,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask before a model is called.")] = False,
+    json: JsonFlag = False,
+) -> None:
+    """Measure how well learning works, on labelled sets and vaults made for it; yours is not touched."""
+    from vault_mind import figures  # late: only this command measures
+    from vault_mind.evaluation import Results, prepared
+
+    if mind not in (None, "worst"):
+        raise typer.BadParameter("there is only: worst", param_hint="--mind")
+    if out and resume:
+        raise typer.BadParameter("results go on in the file that --resume names", param_hint="--out")
+    beside = Results.read(compare) if compare else None
+    worst = mind is not None
+    evaluation = prepared(sets or (), limit, resume, os.environ, worst=worst, offline=offline, model=model)
+    if evaluation.plan.items:
+        say(evaluation.describe(), "dim")
+        if evaluation.costs and not yes and not confirm("Go on?"):
+            raise typer.Exit(NO_MATCH)
+        evaluation.begin(out, right_now())
+    try:
+        with Screen(stderr=True).status("trying") as tell:
+            evaluation.run(lambda done, of: tell(f"tried {done:,} of {of:,}; Ctrl-C stops"))
+    finally:  # whatever stops it, what has been tried is told
+        rows = evaluation.rows
+        if json:
+            print_json({**evaluation.results.about, "figures": figures.data(rows)})
+        else:
+            Screen().put(figures.report(rows))
+            Screen().put(
+                figures.compared(rows, {name: beside.of(name) for name in rows}, str(compare)) if beside else []
+            )
+        for line in evaluation.ending():
+            say(render.one_line(line), "dim")
 
 
 @app.command(epilog="Example: vault-mind config --json")
 def config(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False) -> None:
     """Show each setting, its value and where it came from."""
-    session = _open(ctx, vault)
+    session = opened(ctx, vault)
     origins = session.config.origins
     if json:
         settings = {name: {"value": getattr(session.settings, name), "from": origins[name]} for name in origins}
         data = {"vault": {"value": session.vault.root, "from": session.chosen}, **settings}
-        _print_json(data)
+        print_json(data)
         return
     extra = {
         "vault": (str(session.vault.root), session.chosen),
@@ -515,43 +642,18 @@ def version() -> None:
     Screen().put([(f"vault-mind {installed_version('vault-mind')}\n", "")])
 
 
-def _say(text: str | list[Piece], style: str = "") -> None:
-    Screen(stderr=True).say(text, style)
-
-
-def _open(ctx: typer.Context, vault: Path | None, **flags: object) -> Session:
-    session = open_session(vault or ctx.obj, os.environ, flags=flags)
-    ctx.call_on_close(session.close)
-    if session.made:
-        _say(f"made a vault for you: {render.one_line(str(session.vault.root))}", "dim")
-    return session
-
-
-def _sync(session: Session, *, tell: bool = True) -> None:
-    with _progress() as progress:
-        synced = session.index.sync(progress)
-    for problem in synced.news if tell else ():
-        _say(render.problem(problem))
-
-
 @contextmanager
-def _progress() -> Iterator["Progress"]:
-    """A line on a terminal that says how far a long sync is."""
-    with Screen(stderr=True).status("indexing") as tell:
-        yield lambda done, of: tell(f"indexing {done:,} of {of:,}")
+def _stoppable() -> Iterator[None]:
+    """A kill or a closed terminal is as Ctrl-C meanwhile: what is private is taken away before the end."""
+    import signal  # late: only a round trip needs it
 
-
-def _named(session: Session, name: str) -> Memory:
-    return session.vault.read(session.vault.find(name))
-
-
-def _confirm(question: str) -> bool:
-    """Ask on stderr; anything but a yes is a no, and so is the end of the input."""
-    Screen(stderr=True).say(f"{question} [y/N] ", end="")
-    answer = sys.stdin.readline() if sys.stdin is not None else ""
-    if not answer.endswith("\n"):
-        _say("")
-    return answer.strip().lower() in ("y", "yes")
+    ends = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [(end, signal.signal(end, signal.default_int_handler)) for end in ends]
+    try:
+        yield
+    finally:
+        for end, handler in before:
+            signal.signal(end, handler)
 
 
 def _copy_sample(target: Path) -> None:
@@ -563,16 +665,6 @@ def _copy_sample(target: Path) -> None:
         shutil.copytree(folder if folder.is_dir() else package.parent / "sample_vault", target, dirs_exist_ok=True)
     except OSError as error:
         raise WriteFailedError(str(target), (error.strerror or str(error)).lower()) from error
-
-
-def _print_json(value: object, *, indent: int | None = 2) -> None:
-    out = Screen()
-    out.put([(render.to_json(value, indent=indent, ascii_only=out.ascii_only) + "\n", "")])
-
-
-def _json_lines(out: Screen, data: Iterable[object]) -> Iterator[list[Piece]]:
-    ascii_only = out.ascii_only
-    return ([(render.to_json(each, indent=None, ascii_only=ascii_only) + "\n", "")] for each in data)
 
 
 def _put_pieces(out: Screen, shown: Iterable[list[Piece]]) -> bool:
@@ -587,16 +679,6 @@ def _put_pieces(out: Screen, shown: Iterable[list[Piece]]) -> bool:
     return some
 
 
-def _moment(name: str, text: str | None) -> datetime | None:
-    """The first moment of what `text` means."""
-    if not text:
-        return None
-    span = dates.period(text, _now())
-    if span is None:
-        raise SettingsError(name, f"{text!r} is no date; write it as 2026-05-01, last week, 3 days ago", "flag")
-    return span[0]
-
-
 def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bool:
     """Whether it was written from `start` on and before `end`."""
     if start is None and end is None:
@@ -605,5 +687,6 @@ def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bo
     return at is not None and (start is None or at >= start) and (end is None or at < end)
 
 
-def _now() -> datetime:
-    return datetime.now().astimezone()
+from vault_mind import cli_history  # noqa: E402, F401  # at the end: its commands stand below these in --help
+
+__all__ = ["app"]

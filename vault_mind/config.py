@@ -26,19 +26,30 @@ class Settings:
     max_tokens: int = 16_000
     extraction_max_tokens: int = 1_024
     top_k: int = 6
-    history_turns: int = 12
+    history_turns: int = 36
     dedupe_threshold: float = 0.7
     language: str = "english"
     ignore: tuple[str, ...] = ()
     offline: bool = False
     embedding_model: str = "none"
+    watch_poll: float = 0.0
+    commit: str = "ours"
+    recall: str = "both"
+    prices: tuple[str, ...] = ()
     learn: str = "always"
     secrets: str = "refuse"
     never: tuple[str, ...] = ()
 
 
 # A vault may come from somebody else: its file says how to search it, never whom to talk to.
-OF_A_VAULT = ("top_k", "history_turns", "dedupe_threshold", "language", "ignore")
+OF_A_VAULT = ("top_k", "history_turns", "dedupe_threshold", "language", "ignore", "commit", "watch_poll")
+
+_CHOICES = {
+    "recall": ("off", "auto", "tool", "both"),
+    "commit": ("off", "ours", "all"),
+    "learn": ("always", "asked", "off"),
+    "secrets": ("refuse", "mask"),
+}
 
 _MEANINGS = {
     "model": "the model that answers",
@@ -46,17 +57,28 @@ _MEANINGS = {
     "max_tokens": "longest answer, in tokens",
     "extraction_max_tokens": "longest list of proposed memories, in tokens",
     "top_k": "memories recalled for a message",
-    "history_turns": "exchanges of this chat that are sent along",
+    "history_turns": "exchanges of this chat that are sent along; when there are more, a third of them stays",
+    "recall": "how memories reach the model: off, auto (those that bear on the message), tool (it looks), or both",
     "dedupe_threshold": "from this overlap on (0 to 1) two sentences say the same",
     "language": "whose stemming and stopwords search uses (a Snowball name)",
     "ignore": "files not read, as in .gitignore",
     "offline": "never talk to a model",
+    "commit": "what becomes a commit: off, ours (each turn), or all (your edits before it, too)",
     "embedding_model": "the model that gives vectors for search by meaning, or none",
+    "watch_poll": "seconds between two looks of a watcher, for disks that tell no events; 0: by events",
+    "prices": "dollars for a million tokens, as MODEL=IN/OUT or MODEL=IN/OUT/READ/WRITTEN, before the known ones",
     "learn": "whether a chat is learned from: always, asked (when the answering model says so), off",
     "secrets": "what becomes of a memory with a key, a card number, a password in it: refuse, or mask",
     "never": "what is never remembered: words, /regexes/, kind:KIND",
 }
-_CHOICES = {"learn": ("always", "asked", "off"), "secrets": ("refuse", "mask")}
+
+
+_RANGES: Mapping[str, tuple[float, float]] = {
+    "dedupe_threshold": (0.0, 1.0),
+    "top_k": (0, 100),
+    "history_turns": (0, 1000),
+    "watch_poll": (0.0, 86_400.0),
+}
 
 
 @dataclass(frozen=True)
@@ -213,15 +235,13 @@ def _sound(name: str, value: object, origin: str) -> object:
 
 def _in_range(name: str, value: object, origin: str) -> object:
     if isinstance(value, (int, float)) and not isinstance(value, bool):
-        lowest, highest = {"dedupe_threshold": (0.0, 1.0), "top_k": (0, 100), "history_turns": (0, 1000)}.get(
-            name, (1, 1_000_000)
-        )
+        lowest, highest = _RANGES.get(name, (1, 1_000_000))
         if not lowest <= value <= highest:
             raise SettingsError(name, f"{value} is not between {lowest} and {highest}", origin)
-    if isinstance(value, str) and not value.strip():
-        raise SettingsError(name, "it is empty", origin)
     if name in _CHOICES and value not in _CHOICES[name]:
         raise SettingsError(name, f"{value!r} is none of {', '.join(_CHOICES[name])}", origin)
+    if isinstance(value, str) and not value.strip():
+        raise SettingsError(name, "it is empty", origin)
     return value
 
 

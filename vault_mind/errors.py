@@ -53,6 +53,7 @@ class PathRefusedError(VaultMindError):
     """A path that vault-mind neither reads nor writes."""
 
     def __init__(self, path: str, why: str) -> None:
+        self.why = why
         super().__init__(f"{_told(path)}: refused, {why}")
 
 
@@ -69,16 +70,30 @@ class UnsafeChangeError(VaultMindError):
     """A change that could touch more than was meant; nothing was written."""
 
     def __init__(self, path: str, why: str) -> None:
+        self.why = why
         super().__init__(f"{_told(path)}: not changed, {why}. Edit it by hand: vault-mind edit {_told(path)}")
 
 
 class MemoryChangedError(VaultMindError):
     """Somebody else wrote the file since it was read; theirs stays, nothing was written."""
 
-    def __init__(self, path: str) -> None:
-        super().__init__(
-            f"{_told(path)}: not changed, somebody else changed it in the meantime. Look at it and try again"
-        )
+    def __init__(
+        self, path: str, why: str = "somebody else changed it in the meantime", advice: str = "Look at it and try again"
+    ) -> None:
+        super().__init__(f"{_told(path)}: not changed, {why}. {advice}")
+
+
+class ConflictError(MemoryChangedError):
+    """Somebody else's change and ours do not go together: theirs stays at `path`, ours is in the file `copy`.
+
+    `copy` is None when the disk did not take it.
+    """
+
+    def __init__(self, path: str, copy: str | None, why: str) -> None:
+        self.path, self.copy = path, copy
+        kept = f"Your version is in {_told(copy)}" if copy else "Your version could not be kept beside it"
+        advice = f"{kept}: bring the two together, then delete that one" if copy else f"{kept}: make the change again"
+        super().__init__(path, why, advice)
 
 
 class WriteFailedError(VaultMindError):
@@ -102,6 +117,46 @@ class GitError(VaultMindError):
         self.question = question
         self.why = why
         super().__init__(f"git {question}: {why}")
+
+
+class NotCommittedError(VaultMindError):
+    """Files that are written and cannot be committed now; `every`: nor can any others."""
+
+    def __init__(self, why: str, *, every: bool = True) -> None:
+        self.why = why
+        self.every = every
+        super().__init__(f"saved, but not yet in git: {why}. The next commit takes it along")
+
+
+class VersionNotFoundError(VaultMindError):
+    """No version of the vault goes by that name."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"no version is named by {name!r}. See them with: vault-mind log")
+
+
+class NoHistoryError(VaultMindError):
+    """The past was asked of a vault that has none."""
+
+    def __init__(self, folder: str, why: str) -> None:
+        super().__init__(f"there is no history: {why}. With git it gets one: vault-mind init {_told(folder)}")
+
+
+class UndoRefusedError(VaultMindError):
+    """A version that cannot be taken back without touching what came later; nothing was written."""
+
+    def __init__(self, what: str, why: str) -> None:
+        self.why = why
+        super().__init__(f"{_told(what)}: not undone, {why}")
+
+
+class PurgeRefusedError(VaultMindError):
+    """History was not rewritten, and nothing else was changed; `advice` says what to do first."""
+
+    def __init__(self, why: str, advice: str) -> None:
+        self.why = why
+        self.advice = advice
+        super().__init__(f"nothing was purged: {why}. {advice}")
 
 
 class UnwritableTextError(VaultMindError):
@@ -135,13 +190,17 @@ class EditorError(VaultMindError):
 
 
 class ModelError(VaultMindError):
-    """The model gave no usable answer; `advice` says what to do, `answered` whether a server spoke at all."""
+    """The model gave no usable answer; `advice` says what to do, `answered` whether a server spoke at all.
+
+    `too_long`: what was sent is more than the model can take.
+    """
 
     exit_code = 3
 
-    def __init__(self, why: str, advice: str, *, answered: bool = True) -> None:
+    def __init__(self, why: str, advice: str, *, answered: bool = True, too_long: bool = False) -> None:
         self.why = why
         self.answered = answered
+        self.too_long = too_long
         super().__init__(f"{why}. {advice}" if advice else why)
 
 
@@ -154,6 +213,20 @@ class EmbeddingError(VaultMindError):
         self.why = why
         self.of_text = of_text
         super().__init__(f"{why}. {advice}")
+
+
+class EvaluationError(VaultMindError):
+    """A file of results that an evaluation cannot use."""
+
+    def __init__(self, file: str, why: str) -> None:
+        super().__init__(f"{_told(file)}: {why}")
+
+
+class UntriedError(VaultMindError):
+    """An item of an evaluation that cannot be tried here."""
+
+    def __init__(self, why: str) -> None:
+        super().__init__(f"it cannot be tried here: {why}")
 
 
 class WithheldError(VaultMindError):

@@ -1,8 +1,11 @@
 """Files whole or not at all: read with a bound, write atomically, compare before replacing."""
 
 import errno
+import json
 import os
 import stat
+import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -10,7 +13,12 @@ from tempfile import mkstemp
 
 from vault_mind.errors import BusyError, MemoryChangedError, PathRefusedError, UnreadableError, WriteFailedError
 
+if sys.platform != "win32":
+    import fcntl
+
 TEMPORARY = ".vault-mind-"
+WRITING = "writing"  # the name of a note that says where temporary files may be
+ABANDONED = 3600  # seconds after which a temporary file has no writer any more, where no lock can tell
 LARGEST = 2 * 1024 * 1024  # bytes of one file that are read; a memory is a sentence, a long note some kilobytes
 
 
@@ -82,31 +90,78 @@ def _contents(handle: int, size: int, limit: int | None) -> bytes:
     return whole
 
 
-def write_whole(path: Path, data: bytes, *, expected: bytes | None) -> None:
+def write_whole(path: Path, data: bytes, *, expected: bytes | None, mode: int | None = None) -> None:
     """Put `data` at `path`; a reader or a crash meets the old file or the new, never half.
 
-    The file keeps its mode. Call it with the vault's lock held: leftovers of writers that died
-    are swept from the folder. Raises MemoryChangedError, with nothing written, when `path` no
-    longer holds `expected` (None: when it exists at all), and WriteFailedError when the disk
-    refuses.
+    The file keeps its mode, owner and extended attributes; a new one has `mode`, or what the umask
+    gives, from its first moment. Leftovers of writers that died are swept from the folder. Raises
+    MemoryChangedError, with nothing written, when `path` no longer holds `expected` (None: when it
+    exists at all), PathRefusedError for a file that is read-only or has further names (hard links:
+    to write through would not be whole, to replace would cut them apart), and WriteFailedError when
+    the disk refuses.
+
+    What another program writes into the file while it is being replaced is seen afterwards and put
+    back. Two moments are left that no portable call closes: a file that it renames into place
+    between our last look and our rename, some microseconds, and what it goes on writing later into
+    the file that it had opened before.
     """
     try:
-        status = _compared(path, expected)
         _sweep(path.parent)
-        handle, name = mkstemp(prefix=TEMPORARY, suffix=".tmp", dir=path.parent)
-        temporary = Path(name)
-        try:
-            _fill(handle, data, status)
-            _compared(path, expected)
+        status = _replaceable(path, expected)
+        with _temporary(path.parent, data, path, status, mode) as temporary:
             if expected is None:
+                _compared(path, expected)
                 _place_new(temporary, path, MemoryChangedError(str(path)))
             else:
-                temporary.replace(path)
-        finally:
-            temporary.unlink(missing_ok=True)
+                _replace(temporary, path, data, expected)
         _flush_folder(path.parent)
     except OSError as error:
         raise WriteFailedError(str(path), (error.strerror or str(error)).lower()) from error
+
+
+@contextmanager
+def noted(note: Path, *paths: Path) -> Iterator[None]:
+    """Keep in the file `note`, durably, which paths are being written: after a crash `tidy` looks there.
+
+    Two paths are the old and the new name of a file that is being moved. Call it with a lock held
+    that all writers of the note share. Raises WriteFailedError.
+    """
+    try:
+        private_folder(note.parent)
+        handle = os.open(note, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o600)
+        try:
+            os.write(handle, json.dumps([str(path) for path in paths]).encode())
+            os.fsync(handle)
+        finally:
+            os.close(handle)
+        _flush_folder(note.parent)
+    except OSError as error:
+        raise WriteFailedError(str(note), (error.strerror or str(error)).lower()) from error
+    try:
+        yield
+    finally:
+        with suppress(OSError):  # then it is looked at once more, and there is nothing to do
+            note.unlink()
+
+
+def tidy(note: Path) -> None:
+    """Finish for a writer that died while its `note` stood: sweep its temporary files, end its move.
+
+    One look when there is no note. Call it with the note's lock held.
+    """
+    if not note.exists():
+        return
+    try:
+        paths = [Path(path) for path in json.loads(read_regular(note)[0])]
+    except (UnreadableError, ValueError, TypeError):  # cut off: its writer died before it made anything
+        paths = []
+    with suppress(OSError):  # a folder that is gone holds nothing; one that is closed to us keeps it
+        for folder in {path.parent for path in paths}:
+            _sweep(folder)
+        if len(paths) == 2 and _twice(*paths):
+            paths[0].unlink()
+    with suppress(OSError):
+        note.unlink()
 
 
 def remove(path: Path, *, expected: bytes) -> None:
@@ -157,6 +212,17 @@ def locked(path: Path, what: str, seconds: float = 30.0) -> Iterator[None]:
         lock.release()
 
 
+def is_held(path: Path) -> bool:
+    """Whether somebody, this process included, holds the lock file at `path`."""
+    import filelock  # late, as above
+
+    try:
+        with filelock.FileLock(path, timeout=0, mode=0o600):
+            return False
+    except filelock.Timeout:
+        return True
+
+
 def private_folder(path: Path) -> Path:
     """`path`, made with its parents when missing, for its owner alone (0700)."""
     try:
@@ -184,16 +250,120 @@ def _compared(path: Path, expected: bytes | None) -> os.stat_result | None:
     return status
 
 
-def _fill(handle: int, data: bytes, status: os.stat_result | None) -> None:
-    with os.fdopen(handle, "wb") as file:
+def _replaceable(path: Path, expected: bytes | None) -> os.stat_result | None:
+    status = _compared(path, expected)
+    if status and status.st_nlink > 1:
+        raise PathRefusedError(str(path), "it has another name (a hard link), and a change would cut the two apart")
+    return status
+
+
+def _replace(temporary: Path, path: Path, data: bytes, expected: bytes) -> None:
+    """Rename `temporary` onto `path`, and look whether the file that gives way was written to meanwhile."""
+    old = os.open(path, _READING) if os.name != "nt" else None  # Windows replaces no file that is open
+    try:
+        _compared(path, expected)
+        temporary.replace(path)
+        theirs = expected if old is None else _settled(old, expected)
+    finally:
+        if old is not None:
+            os.close(old)
+    if theirs != expected:
+        write_whole(path, theirs, expected=data)
+        raise MemoryChangedError(str(path))
+
+
+def _settled(handle: int, expected: bytes) -> bytes:
+    """What the open file holds; when that is not `expected`, once its writer has come to an end."""
+    found = _reread(handle)
+    for _ in range(100 if found != expected else 0):  # 5 s
+        time.sleep(0.05)
+        before, found = found, _reread(handle)
+        if found == before:
+            break
+    return found
+
+
+def _reread(handle: int) -> bytes:
+    os.lseek(handle, 0, os.SEEK_SET)
+    return _contents(handle, os.fstat(handle).st_size, None)
+
+
+@contextmanager
+def _temporary(
+    folder: Path, data: bytes, model: Path, status: os.stat_result | None, mode: int | None
+) -> Iterator[Path]:
+    """A file in `folder` that holds `data`, with what `model` has beside its bytes where that is there (`status`).
+
+    It is open and locked until it has another name or is gone: that tells it from a dead writer's.
+    """
+    handle, path = _made(folder)
+    try:
+        try:
+            _fill(handle, data, status, mode)
+            if status:
+                _keep_attributes(model, handle)
+            os.fsync(handle)
+        except OSError:
+            os.close(handle)
+            raise
+        if os.name == "nt":  # it renames no file that is open
+            os.close(handle)
+        try:
+            yield path
+        finally:
+            if os.name != "nt":
+                os.close(handle)
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _made(folder: Path) -> tuple[int, Path]:
+    """A new empty file, locked. Whoever sweeps may have come between the two; then another one."""
+    while True:
+        handle, name = mkstemp(prefix=TEMPORARY, suffix=".tmp", dir=folder)
+        if _locks(handle) is not False and _is_at(name, handle):
+            return handle, Path(name)
+        os.close(handle)
+
+
+def _locks(handle: int) -> bool | None:
+    """Lock the open file unless somebody has; None where that cannot be done."""
+    if sys.platform == "win32":
+        return None
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    except OSError:  # a disk that knows no locks
+        return None
+    return True
+
+
+def _is_at(name: str, handle: int) -> bool:
+    try:
+        return os.path.samestat(os.lstat(name), os.fstat(handle))
+    except FileNotFoundError:
+        return False
+
+
+def _fill(handle: int, data: bytes, status: os.stat_result | None, mode: int | None) -> None:
+    with os.fdopen(handle, "wb", closefd=False) as file:
         file.write(data)
-        if hasattr(os, "fchmod"):  # not on Windows, where the mode says little
-            os.fchmod(file.fileno(), stat.S_IMODE(status.st_mode) if status else 0o666 & ~UMASK)
-        if status and hasattr(os, "fchown"):
-            with suppress(PermissionError):  # only root may give a file away; the mode is kept anyway
-                os.fchown(file.fileno(), status.st_uid, status.st_gid)
-        file.flush()
-        os.fsync(file.fileno())
+    if hasattr(os, "fchmod"):  # not on Windows, where the mode says little
+        os.fchmod(handle, stat.S_IMODE(status.st_mode) if status else 0o666 & ~UMASK if mode is None else mode)
+    if status and hasattr(os, "fchown"):
+        with suppress(PermissionError):  # only root may give a file away; the mode is kept anyway
+            os.fchown(handle, status.st_uid, status.st_gid)
+
+
+def _keep_attributes(model: Path, handle: int) -> None:
+    """Give the open file the extended attributes of `model`: a label, a tag, where it was downloaded from."""
+    if sys.platform != "linux":  # Python knows them on no other system
+        return
+    with suppress(OSError):  # a disk without them
+        for name in os.listxattr(model):
+            with suppress(OSError):  # the system's own, which only root may set
+                os.setxattr(handle, name, os.getxattr(model, name))
 
 
 def _place_new(temporary: Path, path: Path, taken: Exception) -> None:
@@ -209,12 +379,41 @@ def _place_new(temporary: Path, path: Path, taken: Exception) -> None:
 
 
 def _sweep(folder: Path) -> None:
-    # Every writer holds the vault's lock, so whatever temporary file is here has no writer any more.
+    """Remove the temporary files of writers that died; those of the living are locked.
+
+    The lock is the file's own, for another vault's writer may be in this folder under another lock of
+    a vault: a folder of this one can be a vault of its own, and each user has locks of their own.
+    """
     with os.scandir(folder) as entries:
-        dead = [entry.path for entry in entries if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp")]
-    for path in dead:
+        found = [entry.path for entry in entries if entry.name.startswith(TEMPORARY) and entry.name.endswith(".tmp")]
+    for path in found:
         with suppress(OSError):  # swept by somebody else, or not ours to sweep
+            _remove_dead(path)
+
+
+def _remove_dead(path: str) -> None:
+    if sys.platform == "win32":  # it removes no file that is open; its writer closes it just before the rename
+        if time.time() - Path(path).stat().st_mtime > ABANDONED:
             Path(path).unlink()
+        return
+    handle = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC | _NO_LINK)
+    try:
+        dead = _locks(handle)
+        if dead is None:
+            dead = time.time() - os.fstat(handle).st_mtime > ABANDONED
+        if dead and _is_at(path, handle):
+            Path(path).unlink()
+    finally:
+        os.close(handle)
+
+
+def _twice(old: Path, new: Path) -> bool:
+    """Whether a move was cut off between giving the new name and taking the old one."""
+    try:
+        status = old.lstat()
+        return status.st_nlink > 1 and old != new and os.path.samestat(status, new.lstat())
+    except FileNotFoundError:
+        return False
 
 
 def _flush_folder(folder: Path) -> None:

@@ -118,6 +118,28 @@ def with_key(text: str, key: str, value: Written | None) -> str:
     return text[:start] + _with_value(block, pairs[0], key, value) + text[start + len(block) :]
 
 
+def lines_of(text: str, key: str) -> list[str]:
+    """The lines on which `key` and its value stand, without their endings; none where there is no such key.
+
+    Raises FrontmatterError for a block that cannot be read.
+    """
+    block, _ = split(text)
+    import yaml  # late, as above
+
+    try:
+        root = yaml.compose(block or "", Loader=yaml.BaseLoader)
+    except yaml.YAMLError as error:
+        raise FrontmatterError(_where(error)) from error
+    if block is None or not isinstance(root, yaml.MappingNode):
+        return []
+    found: list[str] = []
+    for name, node in root.value:
+        if name.value == key:
+            first = block.rfind("\n", 0, name.start_mark.index) + 1
+            found += block[first : (block + "\n").index("\n", _end(block, node))].splitlines()
+    return found
+
+
 @cache
 def _fences() -> BaseHandler:
     from frontmatter.default_handlers import BaseHandler  # late, as above
@@ -281,11 +303,19 @@ def _stacked_items(block: str, node: yaml.SequenceNode, wanted: Sequence[str]) -
 
     if not all(isinstance(item, yaml.ScalarNode) and item.style not in ("|", ">") for item in node.value):
         raise FrontmatterError("its list holds more than words")
-    indent = " " * node.start_mark.column
-    newline = "\r\n" if "\r\n" in block else "\n"
-    kept = {item.value: block[item.start_mark.index : item.end_mark.index] for item in node.value}
-    lines = [f"{indent}- {kept.get(item) or _scalar(item)}" for item in wanted]
-    return newline.join(lines).removeprefix(indent)
+    start = node.start_mark.index
+    ending = re.search(r"\r?\n", block[start:])  # the list's own, where a block has both
+    before = (ending[0] if ending else "\n") + " " * node.start_mark.column
+    kept = {}  # each item as it was written, with what stands before it: its dash, and blank lines
+    at, lead = start, before
+    for item in node.value:
+        lead += block[at : item.start_mark.index]
+        kept[item.value] = (lead, block[item.start_mark.index : item.end_mark.index])
+        at, lead = item.end_mark.index, ""
+    lines = [
+        lead + (typed or _scalar(item)) for item in wanted for lead, typed in [kept.get(item, (f"{before}- ", ""))]
+    ]
+    return "".join((lines[0].lstrip(" \r\n"), *lines[1:]))
 
 
 def _end(block: str, node: yaml.Node) -> int:

@@ -3,9 +3,11 @@
 import os
 import shutil
 import subprocess
-from collections.abc import Mapping
-from contextlib import suppress
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
+from threading import Timer
 
 from vault_mind.errors import GitError
 
@@ -59,7 +61,8 @@ def ask(
     """What `git WORDS` prints in `folder`, fed with `given`. Raises GitError for any other exit code than `fine`."""
     code, out, err = run(folder, *words, given=given, extra=extra, seconds=seconds)
     if code not in fine:
-        raise GitError(words[0], err.decode("utf-8", "replace").strip() or f"it ended with {code}")
+        question = next(word for before, word in zip(("", *words), words, strict=False) if "-c" not in (before, word))
+        raise GitError(question, err.decode("utf-8", "replace").strip() or f"it ended with {code}")
     return out
 
 
@@ -75,19 +78,7 @@ def run(
     Raises GitError when there is no git, the folder is gone, or it takes longer than `seconds`: it is then killed,
     with whatever it started.
     """
-    try:
-        process = subprocess.Popen(  # noqa: S603  # git, with words that we chose
-            ["git", *_ALWAYS, *words],  # noqa: S607  # the user's own git
-            cwd=folder,
-            env=environment(extra),
-            stdin=subprocess.PIPE if given is not None else subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            start_new_session=True,  # no terminal to ask at; and Ctrl-C does not end it in the middle of a commit
-        )
-    except OSError as error:
-        why = "git is not installed" if folder.is_dir() else f"{folder} is no folder"
-        raise GitError(words[0], why) from error
+    process = _started(folder, words, extra, subprocess.PIPE if given is not None else subprocess.DEVNULL)
     try:
         out, err = process.communicate(given, timeout=seconds)
     except subprocess.TimeoutExpired as error:
@@ -96,6 +87,56 @@ def run(
         if process.poll() is None:  # too long, or Ctrl-C here
             _kill(process)
     return process.returncode, out, err
+
+
+@contextmanager
+def talking(
+    folder: Path, *words: str, extra: Mapping[str, str] | None = None, seconds: float = 3600.0
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """`git WORDS` in `folder`, running: for what is too much to be held at once. It ends with the block.
+
+    Raises GitError when it fails; after `seconds` it is killed.
+    """
+    with TemporaryFile() as errors:
+        process = _started(folder, words, extra, subprocess.PIPE, errors.fileno())
+        bell = Timer(seconds, process.kill)
+        bell.daemon = True
+        bell.start()
+        try:
+            yield process
+        except BrokenPipeError:  # it ended before it had heard all
+            process.wait()
+        finally:
+            bell.cancel()
+            for pipe in (process.stdin, process.stdout):
+                with suppress(OSError):
+                    pipe.close()  # type: ignore[union-attr]  # it was made just now
+            try:
+                process.wait(5)
+            except subprocess.TimeoutExpired:
+                _kill(process)
+        if process.returncode:
+            errors.seek(0)
+            why = errors.read().decode("utf-8", "replace").strip()
+            raise GitError(words[0], why or f"it ended with {process.returncode}")
+
+
+def _started(
+    folder: Path, words: tuple[str, ...], extra: Mapping[str, str] | None, given: int, errors: int = subprocess.PIPE
+) -> "subprocess.Popen[bytes]":
+    try:
+        return subprocess.Popen(  # noqa: S603  # git, with words that we chose
+            ["git", *_ALWAYS, *words],  # noqa: S607  # the user's own git
+            cwd=folder,
+            env=environment(extra),
+            stdin=given,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            start_new_session=True,  # no terminal to ask at; and Ctrl-C does not end it in the middle of a commit
+        )
+    except OSError as error:
+        why = "git is not installed" if folder.is_dir() else f"{folder} is no folder"
+        raise GitError(words[0], why) from error
 
 
 def _kill(process: "subprocess.Popen[bytes]") -> None:

@@ -15,6 +15,7 @@ from vault_mind.memory import Memory
 from vault_mind.postings import Postings
 from vault_mind.query import Query, plain
 from vault_mind.ranking import Explanation, Hit
+from vault_mind.rows import digest
 from vault_mind.search import Search
 from vault_mind.sync import BATCH, Progress, Sync, Synced
 from vault_mind.vault import Vault
@@ -44,7 +45,7 @@ class Index:
         folder: Path | None = None,
         meaning: "Meaning | None" = None,
     ) -> None:
-        self.vault, self.meaning = vault, meaning
+        self.vault, self.language, self.meaning = vault, language, meaning
         self._postings = Postings(folder or cache_folder(vault.root), language)
         self._sync = Sync(vault, self._postings, language)
         self._search = Search(self._postings, language, meaning)
@@ -117,15 +118,42 @@ class Index:
         """Every memory that the last sync found, by path."""
         return iter(self._selected("ORDER BY path"))
 
+    def at(self, paths: Sequence[str]) -> list[Memory]:
+        """Those of `paths` that the last sync found."""
+        known = self._mended(lambda: self._postings.known(paths))
+        return list(self._mended(lambda: self._postings.numbered([number for number, _ in known.values()])).values())
+
+    def listings(self) -> dict[str, bytes]:
+        """Of each folder ('' or 'a/b/') the packed listing of what the last sync took in; mark 0: to be read again."""
+        return self._mended(self._postings.listings)
+
+    def digests(self, paths: Sequence[str] | None = None) -> dict[str, bytes]:
+        """Of each of `paths` that the last sync found (None: of everything) a hash of what was read."""
+        if paths is None:
+            return self._mended(lambda: dict(self._postings.rows("SELECT path, hash FROM files")))
+        return {path: found for path, (_, found) in self._mended(lambda: self._postings.known(paths)).items()}
+
     def pinned(self) -> list[Memory]:
         """The pinned memories that the last sync found, by path."""
         return self._selected("WHERE pinned ORDER BY path")
 
-    def tags(self, most: int) -> list[str]:
-        """The tags that the memories of the last sync have, folded, those of most of them first."""
-        rows = self._mended(lambda: list(self._postings.rows("SELECT tags FROM files WHERE tags != ''")))
-        counted = Counter(tag for (tags,) in rows for tag in str(tags).split("\n"))
-        return [tag for tag, _ in counted.most_common(most)]
+    def named(self, path: str) -> list[str]:
+        """The paths of the last sync whose name, folders left out, is that of `path`, in any case."""
+        stem = path.rpartition("/")[2].removesuffix(".md").casefold()
+        statement = "SELECT path FROM files WHERE stem = ?"
+        return self._mended(lambda: [str(found) for (found,) in self._postings.rows(statement, (stem,))])
+
+    def labels(self) -> tuple[list[str], list[str]]:
+        """The kinds and the tags of the memories that the last sync found, in lower case, those of most first."""
+
+        def counted(column: str) -> list[str]:
+            rows = self._postings.rows(f"SELECT {column}, count(*) FROM files GROUP BY {column}")  # noqa: S608  # ours
+            counts: Counter[str] = Counter()
+            for labels, count in rows:
+                counts.update(dict.fromkeys((labels or "").split("\n"), count))
+            return [label for label, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])) if label]
+
+        return self._mended(lambda: (counted("kind"), counted("tags")))
 
     def sync(self, progress: Progress | None = None) -> Synced:
         """Bring the index up to date with the files; `progress(done, of)` is called as it goes."""
@@ -140,6 +168,15 @@ class Index:
                 return self._sync.run(progress)
 
         return self._mended(anew)
+
+    @property
+    def remade(self) -> str | None:
+        """Why what was on disk had to be made anew since this was opened; None when it was sound, or not there."""
+        return self._postings.remade
+
+    def verified(self) -> dict[str, bytes]:
+        """As `digests` of everything, once more of the texts as they are kept; damage met on the way is mended."""
+        return self._mended(self._verified)
 
     def size(self) -> int:
         """Bytes on disk."""
@@ -165,11 +202,18 @@ class Index:
             try:
                 with self._postings.alone():
                     if not self._postings.replaced():
+                        self._postings.remade = why
                         self._postings.renew()
                     self._sync.run(None)
             except DamagedError as error:  # somebody else deletes it, or the disk is full
                 why = str(error)
         raise WriteFailedError(str(self.folder), f"the index cannot be made: {why}")
+
+    def _verified(self) -> dict[str, bytes]:
+        for (said,) in self._postings.rows("PRAGMA quick_check(1)"):
+            if said != "ok":
+                raise DamagedError(str(said))
+        return {memory.path: digest(memory) for memory in self._postings.memories("")}
 
     def _embedded(self, meaning: "Meaning", progress: Progress | None, stop: threading.Event | None) -> int:
         fresh = self._postings.without_meaning()

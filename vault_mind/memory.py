@@ -296,17 +296,17 @@ def _listed(value: Value | None, *, split: bool) -> tuple[str, ...]:
 def _merged_lines(content: str, body: str) -> str:
     """`content` with its text replaced by `body`: lines that stay keep their very endings."""
     text = content.strip("\r\n")
-    start = content.index(text)
+    start = content.index(text) if text else len(content)  # below the blank lines, where there is nothing else
     ending = _ENDING.match(content, start + len(text))  # the last line's own, where it has one
     after = content[ending.end() :] if ending else ""
     newline = "\r\n" if "\r\n" in content else "\n"
     old = _LINE.findall(text + (ending[0] if ending else ""))
-    new = _ENDING.split(body.strip("\r\n"))
+    new = _ENDING.split(body.strip("\r\n")) if body.strip("\r\n") else []
     merged: list[str] = []
     for tag, i, j, k, m in _opcodes([row.rstrip("\r\n") for row in old], new):
         rows = old[i:j] if tag == "equal" else [row + newline for row in new[k:m]]
         merged += [row if row.endswith(("\r", "\n")) else row + newline for row in rows]
-    if not ending and merged:
+    if not ending and merged and (text or not content):
         merged[-1] = merged[-1].rstrip("\r\n")
     return content[:start] + "".join(merged) + after
 

@@ -72,6 +72,7 @@ class Postings:
     def __init__(self, folder: Path, language: str) -> None:
         self.folder = folder
         self._language = language
+        self.remade: str | None = None  # why what was here had to be made anew, when it had
         self._opened: Generation | None = None
         self._spare: tempfile.TemporaryDirectory[str] | None = None
 
@@ -390,7 +391,8 @@ class Postings:
         try:
             with GUARD:
                 self._opened = Generation(self.folder / self._pointer(), self._language)
-        except DamagedError:
+        except DamagedError as error:
+            self.remade = str(error) if self._pointer() else None
             self.renew()
 
     def _pointer(self) -> str:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
+from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vault_mind.memory import Memory
@@ -15,17 +16,26 @@ from vault_mind.screen import Piece
 if TYPE_CHECKING:  # what only some commands show need not be loaded to show the rest
     from vault_mind.agent import Learned, Recalled
     from vault_mind.config import Config, Endpoint
-    from vault_mind.doctor import Finding
+    from vault_mind.doctor import Finding, Report
+    from vault_mind.lookup import Lookup
+    from vault_mind.meanwhile import Missed
     from vault_mind.regex import Line
+    from vault_mind.roundtrip import Proof
     from vault_mind.stats import Stats
+    from vault_mind.usage import Account, Usage
     from vault_mind.vault import Problem
+    from vault_mind.watcher import Change
 
 # All that moves the cursor, rings, recolours or reorders: C0 but tab and newline, DEL, C1, bidi, half pairs.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
 _JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
+_PLACE = re.compile(r"^line \d+(?:, column \d+)?: ")
 SNIPPET = 300  # characters of a memory in a list of hits
 BEFORE = 80  # of them before the first word that was asked for
 STEM = 5  # letters by which such a word is looked for: the rest may be an ending
+HEADLINE = 80  # characters of a title or of first words
+FEW = 3  # findings of one kind that stand each for itself
+EXAMPLES = 3  # paths that stand for all of a kind
 NOTHING_FITS = "nothing really fits"
 
 
@@ -158,15 +168,122 @@ def problem(found: "Problem") -> list[Piece]:
     return [(f"warning: {one_line(found.path)}: {one_line(found.what)}", "yellow")]
 
 
-def findings(found: Sequence["Finding"]) -> list[Piece]:
-    """What `doctor` found, each with what to do."""
+def change(noticed: "Change") -> list[Piece]:
+    """A change of the vault in a line: time, what, path, and what the memory is called or says."""
+    at, to = f"{noticed.at:%H:%M:%S}", f" -> {one_line(noticed.to)}" if noticed.to else ""
+    said = f"  {_headline(noticed.memory)}" if noticed.memory else ""
+    return [
+        (f"{at}  {noticed.event:8}", "dim"),
+        (one_line(noticed.path) + to, "cyan"),
+        (f"{said}\n", ""),
+    ]
+
+
+def meanwhile(missed: "Missed") -> list[list[Piece]]:
+    """What others did while a chat went on: troubles and problems, a line each, and in one line what changed."""
+    lines = [[(one_line(trouble), "yellow")] for trouble in missed.troubles] + [problem(one) for one in missed.problems]
+    if missed.paths:
+        first, more = missed.paths[0], len(missed.paths) - 1
+        shown = one_line(first) + (" (gone)" if first in missed.gone else "") + (f", {more:,} more" if more else "")
+        lines.append([(f"changed meanwhile: {shown}", "dim")])
+    return lines
+
+
+def change_data(noticed: "Change") -> dict[str, object]:
+    """The same as `--json` gives it."""
+    memory = noticed.memory
+    return {
+        "at": noticed.at,
+        "event": noticed.event,
+        "path": noticed.path,
+        "to": noticed.to,
+        "kind": memory.kind if memory else None,
+        "title": memory.title if memory else None,
+    }
+
+
+def findings(found: Sequence["Finding"], *, everything: bool = False) -> list[Piece]:
+    """What `doctor` found, each with what to do; unless `everything`, what is of one kind stands in one line."""
     shown: list[Piece] = []
-    for finding in found:
-        shown.append(("note  ", "dim") if finding.remark else ("fix   ", "yellow"))
-        shown.append((f"{one_line(finding.path)}: " if finding.path else "", ""))
-        shown.append((f"{one_line(finding.what)}\n", ""))
-        shown.append((f"      {finding.advice}\n", "dim"))
+    for said, together in _together(found, everything=everything):
+        first = together[0]
+        shown.append(("note  ", "dim") if first.remark else ("fix   ", "yellow"))
+        if len(together) == 1:
+            shown.append((f"{one_line(first.path)}: " if first.path else "", ""))
+            shown.append((f"{one_line(said)}\n", ""))
+        else:
+            paths = ", ".join(one_line(finding.path) for finding in together[:EXAMPLES])
+            more = f" and {len(together) - EXAMPLES:,} more (--all)" if len(together) > EXAMPLES else ""
+            shown.append((f"{len(together):,} × {one_line(said)}: {paths}{more}\n", ""))
+        shown.append((f"      {one_line(first.advice)}\n", "dim"))
     return shown
+
+
+def examined(report: "Report", *, everything: bool = False) -> list[Piece]:
+    """All that `doctor` has to say: what it found, and how the index is."""
+    index = report.index
+    held = f"{index.memories:,} memories, {index.bytes / 1_000_000:.1f} MB, {index.language}"
+    state = "sound" if index.sound else "not sound"
+    said = f"index {state}: {held}, {one_line(str(index.folder))}\n"
+    return [*findings(report.findings, everything=everything), (said, "dim")]
+
+
+def examined_data(report: "Report") -> dict[str, object]:
+    """The same as `--json` gives it: every finding, and how many there are of each code."""
+    return {
+        "vault": report.vault,
+        "memories": report.memories,
+        "index": report.index,
+        "counts": report.counts,
+        "findings": report.findings,
+    }
+
+
+def proof(found: "Proof") -> list[Piece]:
+    """What `doctor --roundtrip` found: counts, what was refused and why, and each file that would differ."""
+    refused: dict[str, set[str]] = {}
+    for one in found.refused:
+        refused.setdefault(_PLACE.sub("", one.why), set()).add(one.path)
+    paths = {one.path for one in found.refused}
+    differing = {one.path for one in found.differences}
+    rows = {
+        "files tried": f"{found.files:,}",
+        "changes": f"{found.changes:,} made, taken back and compared",
+        "refused": f"{len(paths):,} files, in part or altogether, and left as they were",
+        "differing": f"{len(differing):,} files, {sum(one.bytes for one in found.differences):,} bytes",
+        "your vault": f"{len(found.touched):,} files touched" if found.touched else "as it was, byte for byte",
+    }
+    shown = _table(rows)
+    for why, each in sorted(refused.items(), key=lambda group: (-len(group[1]), group[0])):
+        named = sorted(each)
+        more = f" and {len(named) - EXAMPLES:,} more" if len(named) > EXAMPLES else ""
+        shown.append((f"refused  {len(named):,} × {one_line(why)}: ", "dim"))
+        shown.append((f"{', '.join(map(one_line, named[:EXAMPLES]))}{more}\n", "dim"))
+    for difference in found.differences:
+        shown.append(("differs  ", "red"))
+        shown.append((f"{one_line(difference.path)}: {one_line(difference.what)}, {difference.bytes:,} bytes\n", ""))
+    for path in found.touched:
+        shown.append(("touched  ", "red"))
+        shown.append((f"{one_line(path)}: changed while this ran; if it was not you, please report it\n", ""))
+    return shown
+
+
+def proof_data(found: "Proof") -> dict[str, object]:
+    """The same as `--json` gives it."""
+    return {
+        "holds": found.holds,
+        "files": found.files,
+        "changes": found.changes,
+        "counts": {
+            "refused_files": len({one.path for one in found.refused}),
+            "differing_files": len({one.path for one in found.differences}),
+            "differing_bytes": sum(one.bytes for one in found.differences),
+            "touched_files": len(found.touched),
+        },
+        "refused": found.refused,
+        "differences": found.differences,
+        "touched": found.touched,
+    }
 
 
 def stats(counted: "Stats", extra: Mapping[str, str]) -> list[Piece]:
@@ -210,6 +327,50 @@ def recalled(found: "Recalled") -> list[Piece]:
     return [(head + names, "dim")] if names else []
 
 
+def looked_up(what: "Lookup") -> list[Piece]:
+    """One look-up of the model's, in a line."""
+    names = {"search_memory": "searched", "read_memory": "read"}
+    head = names.get(what.tool) or f"no such tool: {one_line(what.tool)}"
+    end = f"failed: {one_line(what.failed)}" if what.failed else f"{what.found} found"
+    return [(f"{head}: {one_line(what.asked)}" + ("" if head == "read" and not what.failed else f"; {end}"), "dim")]
+
+
+def shortened(exchanges: int) -> list[Piece]:
+    """That a conversation grew too long, in a line."""
+    what = "the first exchange is" if exchanges == 1 else f"the first {exchanges} exchanges are"
+    return [(f"too long for the model: {what} no longer sent along", "yellow")]
+
+
+def missing(paths: Sequence[str]) -> list[Piece]:
+    """The paths that a reply names and that are none, in a line; empty for none."""
+    names = ", ".join(map(one_line, paths))
+    verb = "does" if len(paths) == 1 else "do"
+    return [(f"the reply names {names}, which {verb} not exist", "dim")] if paths else []
+
+
+def accounts(rows: Mapping[str, "Account"]) -> list[Piece]:
+    """What was used and what it cost, a line each."""
+    return _table({name: account(row) for name, row in rows.items()})
+
+
+def account(used: "Account") -> str:
+    """What was used and what it cost."""
+    answers, learning, cost = used.answers, used.learning, used.cost
+    if not (answers.sent or answers.out or learning.sent or learning.out):
+        return "no tokens"
+    parts = [f"answers {_tokens(answers)}", f"learning {_tokens(learning)}"]
+    if cost.dollars is not None:
+        parts.append(f"${cost.dollars:.4f}")
+    if cost.unknown:
+        parts.append(f"what {', '.join(map(one_line, cost.unknown))} costs is not known")
+    return "; ".join(parts)
+
+
+def _tokens(usage: "Usage") -> str:
+    cached = f" ({usage.read:,} read from cache, {usage.written:,} written)" if usage.read or usage.written else ""
+    return f"{usage.sent:,} in{cached}, {usage.out:,} out"
+
+
 def learned(what: "Learned") -> list[Piece]:
     """What was learned, a line each; empty when there is nothing to say."""
     instead = {memory.path: [one_line(old) for new, old in what.superseded if new == memory] for memory in what.saved}
@@ -224,6 +385,7 @@ def learned(what: "Learned") -> list[Piece]:
     ]
     parts += [f"known already: {one_line(memory.path)}" for memory in what.known]
     parts += [f"not kept: {one_line(turned.text)} ({turned.why})" for turned in what.turned]
+    parts += [one_line(told) for told in what.uncommitted]
     if what.withheld:
         parts.append(f"not written down: {one_line(', '.join(what.withheld))}")
     if what.claimed:
@@ -264,6 +426,28 @@ def _grep_count(lines: Sequence["Line"], view: GrepView) -> int:
     return sum(len(line.spans) for line in lines) if view.only else len(lines)
 
 
+def _together(found: Sequence["Finding"], *, everything: bool) -> Iterator[tuple[str, list["Finding"]]]:
+    """Findings that say the same, or at least are of one kind, where they are more than FEW; each with its words."""
+    alike: dict[tuple[object, ...], list[Finding]] = {}
+    for finding in found:
+        alike.setdefault((finding.remark, finding.code, finding.what), []).append(finding)
+    kinds: dict[tuple[object, ...], int] = {}
+    for (remark, code, _), each in alike.items():
+        kinds[remark, code] = kinds.get((remark, code), 0) + (len(each) if len(each) <= FEW else 0)
+    groups: dict[tuple[object, ...], tuple[str, list[Finding]]] = {}
+    for number, finding in enumerate(found):
+        key: tuple[object, ...] = (finding.remark, finding.code, finding.what)
+        said = finding.what
+        if everything:
+            key = (number,)
+        elif len(alike[key]) <= FEW and kinds[key[:2]] > FEW:
+            key, said = key[:2], finding.heading
+        elif len(alike[key]) <= FEW:
+            key = (number,)
+        groups.setdefault(key, (said, []))[1].append(finding)
+    yield from groups.values()
+
+
 def _facts(memory: Memory) -> str:
     state = ", superseded" if memory.superseded else ""
     if memory.conflict:
@@ -287,6 +471,13 @@ def _snippet(memory: Memory, words: str = "") -> str:
     return (
         ("…" if start else "") + text[start : start + SNIPPET].rstrip() + ("…" if start + SNIPPET < len(text) else "")
     )
+
+
+def _headline(memory: Memory) -> str:
+    """Its title where it has one of its own, else its first words."""
+    first = next((line for line in memory.body.splitlines() if line.strip()), "").strip()
+    text = memory.title if memory.title != memory.stem else first
+    return one_line(text if len(text) <= HEADLINE else text[: HEADLINE - 1].rstrip() + "…")
 
 
 def _day(moment: datetime | None) -> str:
@@ -318,4 +509,6 @@ def _plain(value: object) -> object:
         return value.isoformat()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
+    if isinstance(value, Decimal):
+        return float(value)
     return str(value)

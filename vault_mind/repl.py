@@ -1,28 +1,35 @@
 """The chat: at a terminal with editing, history and completion; or line by line from a pipe."""
 
+import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
 
 from vault_mind import render
-from vault_mind.agent import Learned
+from vault_mind.agent import Aside, Learned, Shortened
 from vault_mind.config import state_folder
-from vault_mind.errors import EmbeddingError, ModelError, VaultMindError
+from vault_mind.errors import EmbeddingError, ModelError, NoHistoryError, VaultMindError
 from vault_mind.files import private_folder
-from vault_mind.memory import Memory
+from vault_mind.index import Index
+from vault_mind.meanwhile import Meanwhile
+from vault_mind.memory import Memory, decoded
+from vault_mind.memory import parse as memory_of
 from vault_mind.query import parse
 from vault_mind.ranking import newest_first
 from vault_mind.regex import Pattern
 from vault_mind.screen import Piece, Screen
 from vault_mind.session import Session
 from vault_mind.stats import count
+from vault_mind.usage import Spent, account, parse_prices
+from vault_mind.watcher import Notice, Watcher
 
 if TYPE_CHECKING:
     from prompt_toolkit.history import FileHistory
@@ -33,6 +40,8 @@ ASKED_OFFLINE = "Leave --offline (or the `offline` setting) out for Claude."
 SHOWN_LIVE = 4_000  # characters at the end of an unfinished block of Markdown that are rendered again and again
 _BLANK = re.compile(r"\n[ \t]*\n")
 LISTED = 20  # memories that /memories shows when it is not told how many
+
+log = logging.getLogger(__name__)
 
 
 class Leave(Exception):  # noqa: N818  # not an error: the user is done
@@ -50,7 +59,9 @@ class Chat:
     interactive: bool = False
     exit_code: int = field(default=0, init=False)
     trouble: str | None = field(default=None, init=False)
+    meanwhile: Meanwhile = field(default_factory=Meanwhile, init=False)
     _told: str | None = field(default=None, init=False)
+    paused: Callable[[Callable[[], None]], None] | None = field(default=None, init=False)  # while a reply is shown live
 
     def greet(self) -> None:
         """Say once what mind this is."""
@@ -62,6 +73,7 @@ class Chat:
         """One turn: recall, answer, learn; or a command. Our errors become a line, and the chat goes on."""
         if not message.strip():
             return
+        self._tell(*render.meanwhile(self.meanwhile.told()))
         try:
             if message.lstrip().startswith("/"):
                 self._command(message.strip())
@@ -78,18 +90,29 @@ class Chat:
         agent = self.session.agent
         if waiting := agent.backlog():
             self._catch_up(waiting)
+        self.session.ledger.begin_turn()
         recalled = agent.recall(message)
         self._tell_trouble()
         self._tell(*map(render.problem, recalled.news))
         self._tell(render.recalled(recalled), cut=True)
         try:
-            reply = self._stream(agent.answer(message, recalled))
+            reply = self._stream(agent.answer(message, recalled, aside=self._aside))
         except ModelError as error:
             self._fail(str(error), error.exit_code)
             return
+        self._tell(render.missing(agent.missing(message, reply)))
         with self.err.status("learning (Ctrl-C to leave it for later)"):
             what = agent.learn(message, reply)
         self._tell_learned(what)
+
+    def _aside(self, what: Aside) -> None:
+        """Tell in a line what happens in the midst of a reply."""
+        shown = render.shortened(what.exchanges) if isinstance(what, Shortened) else render.looked_up(what)
+        tell = partial(self._tell, shown, cut=True)
+        if self.paused:
+            self.paused(tell)
+        else:
+            tell()
 
     def _tell_trouble(self) -> None:
         """Say once why memories are found by their words alone."""
@@ -101,15 +124,20 @@ class Chat:
 
     def _stream(self, pieces: Iterator[str]) -> str:
         if self.out.is_terminal:
-            return _stream_markdown(self.out.console, pieces)
+            try:
+                return _stream_markdown(self.out.console, pieces, self)
+            finally:
+                self.paused = None
         said, held = "", ""
-        for piece in pieces:
-            said += piece
-            held += piece
-            if not held.endswith("\r"):  # half of a line's end, perhaps
-                self._write(render.visible(held))
-                held = ""
-        self._write(render.visible(held) + ("" if said.endswith("\n") else "\n"))
+        try:
+            for piece in pieces:
+                said += piece
+                held += piece
+                if not held.endswith("\r"):  # half of a line's end, perhaps
+                    self._write(render.visible(held))
+                    held = ""
+        finally:  # what broke off ends its line too
+            self._write(render.visible(held) + ("\n" if said and not said.endswith("\n") else ""))
         return said
 
     def _write(self, text: str) -> None:
@@ -133,6 +161,8 @@ class Chat:
         self.err.say(render.visible(why), "red")
 
     def _tell_learned(self, what: Learned) -> None:
+        for memory in (*what.saved, *what.marked):
+            self.meanwhile.wrote(memory)
         self._tell(*map(render.problem, what.news), render.learned(what))
         if what.wished:
             self.err.say("you asked to forget:", "dim")
@@ -161,7 +191,9 @@ class Chat:
             self._fail("say what: /remember the spare key is with Mrs Low", 2)
             return
         memory, new = self.session.agent.remember(text, kind="fact")
+        self.meanwhile.wrote(memory)
         self._tell(*map(render.problem, self.session.agent.news()))
+        self._warn(self.session.agent.uncommitted())
         self.err.say(f"{'remembered' if new else 'known already'}: {render.one_line(memory.path)}", "dim")
 
     def forget(self, name: str) -> None:
@@ -175,8 +207,11 @@ class Chat:
             self.err.say("kept", "dim")
             return
         for memory in memories:
-            self.session.vault.forget(memory)
-            self.err.say(f"forgotten: {render.one_line(memory.path)}", "dim")
+            forgotten = self.session.record.forget(memory, {"Source": "user", "Chat": self.session.agent.chat})
+            self.meanwhile.wrote(memory, gone=True)
+            self._warn(forgotten.told)
+            kept = render.one_line(forgotten.kept.replace("vault-mind undo", "/undo"))
+            self.err.say(f"forgotten: {render.one_line(memory.path)} ({kept})", "dim")
         self.session.index.sync()
         self.session.forgotten()
 
@@ -189,6 +224,35 @@ class Chat:
         """Learn again."""
         self.session.agent.off = False
         self.err.say("on: what is said is learned from", "dim")
+
+    def undo(self, name: str) -> None:
+        """Take back a turn, after showing what that changes."""
+        from vault_mind import retelling  # late: a chat starts faster without what asks git
+
+        record = self.session.record
+        if record.history.off:
+            raise NoHistoryError(str(self.session.vault.root), record.history.off)
+        taken = record.taking_back(name or None)
+        self.out.put(retelling.diff(taken.diff))
+        if not taken.steps:
+            self.err.say("nothing of it is left to take back", "dim")
+        elif self.confirm(f"Take back {render.one_line(taken.version.subject)!r}?"):
+            self._warn(record.take_back(taken))
+            for step in taken.steps:
+                self.meanwhile.wrote(self._as_it_is(step.path, step.now or step.then or b""), gone=step.then is None)
+            self.err.say(f"taken back: {render.one_line(taken.version.subject)}; /undo brings it back", "dim")
+        else:
+            self.err.say("kept", "dim")
+
+    def _as_it_is(self, path: str, data: bytes) -> Memory:
+        try:
+            return self.session.vault.read(path)
+        except VaultMindError:  # it is gone, as it should be
+            return memory_of(path, *decoded(data))
+
+    def _warn(self, told: Iterable[str]) -> None:
+        for sentence in told:
+            self.err.say(render.one_line(sentence), "yellow")
 
     def memories(self, amount: str) -> None:
         """List the newest memories."""
@@ -206,6 +270,12 @@ class Chat:
         self.session.index.sync()
         counted = count(self.session.index.memories(), datetime.now().astimezone())
         self.out.put(render.stats(counted, {}))
+
+    def cost(self, _: str) -> None:
+        """Show the tokens that were used, and their price."""
+        prices, ledger = parse_prices(self.session.settings.prices), self.session.ledger
+        spent: dict[str, Sequence[Spent]] = {"this turn": ledger.turn, "this chat": ledger.here, "ever": ledger.all()}
+        self.out.put(render.accounts({name: account(rows, prices) for name, rows in spent.items()}))
 
     def search(self, query: str) -> None:
         """Show the best matches."""
@@ -257,11 +327,13 @@ class Command:
 COMMANDS = {
     "remember": Command(Chat.remember, "TEXT", "write TEXT as a memory, now"),
     "forget": Command(Chat.forget, "NAME", "delete a memory; it asks first"),
+    "undo": Command(Chat.undo, "[VERSION]", "take back the last turn, or a version; it asks first"),
     "memories": Command(Chat.memories, "[N]", "the newest memories"),
     "search": Command(Chat.search, "QUERY", "the memories that match best"),
     "grep": Command(Chat.grep, "PATTERN", "the lines that match a regex"),
     "show": Command(Chat.show, "NAME", "a memory's file; NAME is its path, stem or a part of it"),
     "stats": Command(Chat.stats, "", "what the vault holds"),
+    "cost": Command(Chat.cost, "", "the tokens of this turn, this chat and ever, and their price"),
     "off": Command(Chat.off, "", "learn nothing of what follows, and write none of it down"),
     "on": Command(Chat.on, "", "learn again"),
     "help": Command(Chat.help, "", "this list"),
@@ -298,7 +370,7 @@ def at_terminal(chat: Chat) -> None:
     warm_up = getattr(chat.session.mind, "warm_up", None)
     if warm_up:  # the SDK takes seconds to import; that is done by the time the first message is typed
         threading.Thread(target=warm_up, daemon=True).start()
-    with _embedding_behind(chat):
+    with _embedding_behind(chat), _watching(chat):
         while True:
             try:
                 message = prompts.prompt("› ")
@@ -353,8 +425,36 @@ def _embedding_behind(chat: Chat) -> Iterator[None]:
         thread.join(2)  # it stops between two batches; a server that does not answer is not waited for
 
 
-def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
-    """Show Markdown as it comes: blocks that are whole for good, the end of the one being written live."""
+@contextmanager
+def _watching(chat: Chat) -> Iterator[None]:
+    """While the chat goes on, a thread keeps the index warm and notices what others change."""
+    session = chat.session
+    index = Index(session.vault, language=session.settings.language)  # SQLite wants one for each thread
+    watcher = Watcher(session.vault, index, chat.meanwhile.hear, poll=session.settings.watch_poll)
+
+    def work() -> None:
+        try:
+            watcher.run()
+        except Exception as error:  # the chat needs no watcher, and it must be known that there is none
+            log.info("the watcher ended", exc_info=error)
+            chat.meanwhile.hear(Notice(f"live watching is off: {error}", trouble=True))
+        finally:
+            index.close()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        watcher.stop()
+        thread.join(0.5)  # a long sync is not waited for: the next one takes it up
+
+
+def _stream_markdown(out: Console, pieces: Iterator[str], chat: Chat) -> str:
+    """Show Markdown as it comes: blocks that are whole for good, the end of the one being written live.
+
+    What `chat` has to say meanwhile stands between two blocks.
+    """
     from rich.live import Live  # late: a pipe is shown no Markdown
 
     said, shown = "", 0
@@ -365,7 +465,15 @@ def _stream_markdown(out: Console, pieces: Iterator[str]) -> str:
             live.console.print(_Block(block, spaced=bool(shown)))
         return end
 
+    def paused(tell: Callable[[], None]) -> None:
+        nonlocal shown
+        shown = show(len(said))
+        live.stop()
+        tell()
+        live.start()
+
     with Live(console=out, refresh_per_second=12, transient=True) as live:
+        chat.paused = paused
         try:
             for piece in pieces:
                 said += piece

@@ -1,5 +1,6 @@
 """One vault, opened: its settings, index, journal and agent, as the doors and programs need them."""
 
+import logging
 import shutil
 import threading
 from collections.abc import Mapping
@@ -9,10 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from vault_mind.config import Config, Endpoint, Settings, cache_folder, find_vault, load, reach, state_folder
-from vault_mind.errors import EmbeddingError, SettingsError
+from vault_mind.errors import EmbeddingError, SettingsError, VaultMindError
+from vault_mind.files import WRITING
 from vault_mind.index import Index
+from vault_mind.record import Record
 from vault_mind.sync import Progress
-from vault_mind.vault import Vault
+from vault_mind.vault import JOURNAL, Vault
 
 if TYPE_CHECKING:
     from vault_mind.agent import Agent
@@ -20,6 +23,9 @@ if TYPE_CHECKING:
     from vault_mind.journal import Journal
     from vault_mind.meaning import Meaning
     from vault_mind.model import ModelClient
+    from vault_mind.usage import Ledger
+
+log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -70,6 +76,11 @@ class Session:
 
         return Meaning(name, opened, self._vectors)
 
+    @cached_property
+    def record(self) -> Record:
+        """The vault's versions, as turns make them."""
+        return Record(self.vault, self.settings.commit)
+
     @property
     def _vectors(self) -> Path:
         return cache_folder(self.vault.root) / "vectors"
@@ -100,7 +111,14 @@ class Session:
         """The exchanges not yet learned from."""
         from vault_mind.journal import Journal  # late: a search starts faster without what learns
 
-        return Journal(state_folder(self.vault.root) / "journal")
+        return Journal(state_folder(self.vault.root) / JOURNAL)
+
+    @cached_property
+    def ledger(self) -> "Ledger":
+        """The tokens that were used."""
+        from vault_mind.usage import Ledger  # late, as above
+
+        return Ledger(state_folder(self.vault.root) / "usage.jsonl")
 
     @cached_property
     def mind(self) -> "ModelClient":
@@ -109,7 +127,8 @@ class Session:
             from vault_mind.offline import Offline  # late: a search starts faster without what answers
 
             return Offline()
-        from vault_mind.model import Claude  # late, as above
+        from vault_mind.abilities import Known  # late, as above
+        from vault_mind.model import Claude
 
         return Claude(
             self.endpoint,
@@ -117,6 +136,8 @@ class Session:
             extraction_model=self.settings.extraction_model,
             max_tokens=self.settings.max_tokens,
             extraction_max_tokens=self.settings.extraction_max_tokens,
+            known=Known(cache_folder(self.vault.root).parent / "servers.json"),
+            note=self.ledger.note,
         )
 
     @cached_property
@@ -125,6 +146,15 @@ class Session:
         from vault_mind.agent import Agent  # late: a search starts faster without what answers and learns
 
         return Agent(self.vault, self.index, self.mind, self.journal, self.settings)
+
+    def tidy(self) -> None:
+        """Clear up after writers that were killed: two looks when there were none; a living one is left alone."""
+        try:
+            self.vault.tidy()
+            if (state_folder(self.vault.root) / JOURNAL / WRITING).exists():
+                self.journal.tidy()
+        except VaultMindError as error:  # nobody asked for it: what was asked goes on
+            log.info("nothing tidied", exc_info=error)
 
     def close(self) -> None:
         """Let go of the index's files; the next use opens them again."""
@@ -155,4 +185,23 @@ def open_session(
     if made:
         Vault.create(folder)
     config = load(folder, environment, flags or {})
-    return Session(Vault(folder, config.settings.ignore), config, environment, chosen, made)
+    session = Session(Vault(folder, config.settings.ignore), config, environment, chosen, made)
+    session.tidy()
+    return session
+
+
+def open_despite(vault: Path | None, environment: Mapping[str, str]) -> tuple[Session, SettingsError | None]:
+    """As `open_session`; where its settings are unsound, with those that are sound without them, and the error."""
+    try:
+        return open_session(vault, environment), None
+    except SettingsError as error:
+        trouble = error
+    folder, chosen = find_vault(vault, environment, _here())
+    try:
+        config = load(None, environment, {})  # without the vault's file
+    except SettingsError:
+        config = Config(Settings(), {})
+    try:
+        return Session(Vault(folder, config.settings.ignore), config, environment, chosen, made=False), trouble
+    except SettingsError:  # its patterns are none
+        return Session(Vault(folder), Config(Settings(), {}), environment, chosen, made=False), trouble

@@ -51,12 +51,15 @@ class Kept:
 
     `superseded` are the new memories with the paths that each took the place of; `wished` those that
     the user asked to forget, which is for them to confirm; `failed` is what stopped it half-way.
+    `marked` are the superseded ones as they are now, `before` the bytes that they were until then.
     """
 
     saved: list[Memory] = field(default_factory=list)
     known: list[Memory] = field(default_factory=list)
     superseded: list[tuple[Memory, str]] = field(default_factory=list)
     wished: list[Memory] = field(default_factory=list)
+    marked: list[Memory] = field(default_factory=list)
+    before: dict[str, bytes] = field(default_factory=dict)
     news: list[Problem] = field(default_factory=list)
     failed: VaultMindError | None = None
 
@@ -77,17 +80,46 @@ class Upkeep:
     ) -> None:
         self._vault, self._index, self._mind, self._settings, self._now = vault, index, mind, settings, now
 
-    def keep(self, candidates: Sequence[Candidate], exchange: Exchange) -> Kept:
-        """Bring `candidates` of `exchange` into the vault. Errors of ours are in what it gives, none is raised."""
+    def keep(
+        self,
+        candidates: Sequence[Candidate],
+        exchange: Exchange,
+        *,
+        written: Memory | None = None,
+        ordered: Callable[[Sequence[Candidate]], None] = lambda _: None,
+        dealt: Callable[[], None] = lambda: None,
+    ) -> Kept:
+        """Bring `candidates` of `exchange` into the vault. Errors of ours are in what it gives, none is raised.
+
+        `written` is what the first of them became, where a crash came before more was done. `ordered` is
+        told in which order they are dealt with, before the first is, and `dealt` after each; wishes come
+        last and are not told of, for the user has yet to hear of them.
+        """
         kept = Kept()
         try:
-            cases = self._cases(candidates, kept)
-            for number, candidate in enumerate(candidates):
-                if number not in cases and not candidate.forget:
+            if written is not None:
+                kept.known.append(written)
+                self._finish(written, datetime.fromisoformat(exchange.at), kept)
+                dealt()
+                candidates = candidates[1:]
+            cases = self._cases(candidates, exchange, kept)
+            facts = [number for number, candidate in enumerate(candidates) if not candidate.forget]
+            facts.sort(
+                key=lambda number: number in cases
+            )  # what is plainly new is kept, whether the mind answers or not
+            wishes = [number for number, candidate in enumerate(candidates) if candidate.forget]
+            ordered([candidates[number] for number in facts + wishes])
+            decisions: Mapping[int, Decision] | None = None
+            for number in facts + wishes:
+                candidate, one = candidates[number], cases.get(number)
+                if one is not None:
+                    if decisions is None:
+                        decisions = self._decided([each.case for each in cases.values()], exchange)
+                    self._carry_out(candidate, one, decisions.get(one.case.number), exchange, kept)
+                elif not candidate.forget:
                     self._keep(candidate, exchange, kept)
-            decisions = self._decided([one.case for one in cases.values()], exchange)
-            for number, one in cases.items():
-                self._carry_out(candidates[number], one, decisions.get(one.case.number), exchange, kept)
+                if not candidate.forget:
+                    dealt()
         except VaultMindError as error:
             kept.failed = error
         return kept
@@ -104,7 +136,7 @@ class Upkeep:
             hits += self._index.ranked(f"{text} {more}", NEAR, now=self._now())
         return list({hit.memory.path: hit.memory for hit in hits}.values())
 
-    def _cases(self, candidates: Sequence[Candidate], kept: Kept) -> dict[int, _Open]:
+    def _cases(self, candidates: Sequence[Candidate], exchange: Exchange, kept: Kept) -> dict[int, _Open]:
         """What the program cannot decide alone, by the place of its candidate; one memory has one number in all."""
         numbers: dict[str, int] = {}
         found: dict[int, _Open] = {}
@@ -117,7 +149,7 @@ class Upkeep:
                 continue
             groups: dict[int, tuple[Memory, ...]] = {}
             for memory in near:
-                if not self._touches(candidate, memory):
+                if (not candidate.forget and _said_in(exchange, memory)) or not self._touches(candidate, memory):
                     continue
                 number = next((n for n, group in groups.items() if self._same(group[0].body, memory.body)), None)
                 if number is not None:
@@ -192,7 +224,7 @@ class Upkeep:
             known = self.twin(candidate.text, self._settings.dedupe_threshold, kept)
             if known is not None:
                 kept.known.append(known)
-                if known.chat == exchange.chat and known.created_at == _second(at):
+                if is_of(exchange, known):
                     self._finish(known, at, kept)
                 return
             old = [
@@ -279,8 +311,11 @@ class Upkeep:
                     why = "somebody changed it meanwhile"
                     break
                 if not now.superseded:
-                    self._vault.change(now, keys)
+                    marked = self._vault.change(now, keys, on_top=False)
                     kept.superseded.append((new, memory.path))
+                    kept.marked.append(marked)
+                    if memory.path not in {saved.path for saved in kept.saved}:
+                        kept.before.setdefault(memory.path, now.text.encode())
                 return
             except MemoryNotFoundError:
                 return  # deleted meanwhile: it is out of recall as well
@@ -293,16 +328,29 @@ class Upkeep:
 
     def _finish(self, known: Memory, at: datetime, kept: Kept) -> None:
         """Mark what a crash left unmarked after `known` was written."""
-        links = known.frontmatter.get("supersedes")
+        for old in self._replaced(known):
+            if not old.superseded:
+                self._mark(old, known, at, kept)
+
+    def marked_for(self, new: Memory) -> list[Memory]:
+        """The memories that are marked as superseded by `new`, which names them."""
+        return [old for old in self._replaced(new) if new in self._linked(old, "superseded_by")]
+
+    def _replaced(self, new: Memory) -> list[Memory]:
+        """The memories that `new` says it supersedes, as they are now."""
+        return [old for old in self._linked(new, "supersedes") if old.path != new.path]
+
+    def _linked(self, memory: Memory, key: str) -> list[Memory]:
+        """The memories that `key` of a memory links to; a link that leads nowhere is passed over."""
+        links = memory.frontmatter.get(key)
+        found = []
         for link in links if isinstance(links, list) else [links]:
             if isinstance(link, str):
                 try:
-                    old = self._vault.read(self._vault.find(link))
+                    found.append(self._vault.read(self._vault.find(link)))
                 except VaultMindError as error:
-                    log.info("no memory is marked for %r", link, exc_info=error)
-                    continue
-                if not old.superseded and old.path != known.path:
-                    self._mark(old, known, at, kept)
+                    log.info("%r names no memory", link, exc_info=error)
+        return found
 
     def _link(self, memory: Memory) -> str:
         """How a wikilink names the memory: by its stem, where no other has it, else by its path."""
@@ -322,8 +370,18 @@ def _later(memory: Memory, at: datetime) -> bool:
     return memory.created_at is not None and memory.created_at > at
 
 
-def _second(moment: datetime) -> datetime:
-    return moment.replace(microsecond=0)
+def _said_in(exchange: Exchange, memory: Memory) -> bool:
+    """Whether the memory was learned from the very message, in a run that was cut off: it decides no case then.
+
+    Two messages of a chat may be of one second, so what its quote is must have been found in this one.
+    """
+    return is_of(exchange, memory) and any(memory.quote == one.quote for one in exchange.proposed or ())
+
+
+def is_of(exchange: Exchange, memory: Memory) -> bool:
+    """Whether the memory was learned from the exchange."""
+    at = datetime.fromisoformat(exchange.at).replace(microsecond=0)
+    return (memory.chat, memory.created_at) == (exchange.chat, at)
 
 
 def _told(moment: datetime) -> str:

@@ -4,17 +4,19 @@ import os
 import re
 import unicodedata
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import cached_property
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import NamedTuple
 
 from vault_mind.config import VAULT_FILE, state_folder
 from vault_mind.conflicts import alike, original
 from vault_mind.errors import (
     AmbiguousNameError,
+    BusyError,
+    ConflictError,
     MemoryChangedError,
     MemoryNotFoundError,
     PathRefusedError,
@@ -24,12 +26,16 @@ from vault_mind.errors import (
     VaultNotFoundError,
     WriteFailedError,
 )
-from vault_mind.files import LARGEST, locked, move_new, read_regular, remove, write_whole
+from vault_mind.files import LARGEST, WRITING, locked, move_new, noted, read_regular, remove, tidy, write_whole
 from vault_mind.listing import Plain, packed, second, unpacked
 from vault_mind.memory import Memory, compose, decoded, parse, revise
 
 FOLDER = "memories"
+TRASH = ".trash"  # where Obsidian puts what is deleted, if it is told to
+JOURNAL = "journal"  # the journal's folder, in the vault's state folder
 SLUG_LENGTH = 60  # characters; what Obsidian's file list shows without cutting
+NAME_BYTES = 255  # of a file's name, on most disks
+TRIES = 5  # at a change of a file that somebody else keeps saving
 SLUG_BYTES = 180  # file systems end a name at 255 bytes, and a script may need three for a character
 
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)", re.IGNORECASE)
@@ -202,6 +208,10 @@ class Vault:
             return True
         return False
 
+    def ignores(self, path: str, *, folder: bool = False) -> bool:
+        """Whether the `ignore` setting names `path`, or the folder of that path."""
+        return self._ignored is not None and self._ignored(path, folder)
+
     def read(self, path: str) -> Memory:
         """The memory at `path`. Raises PathRefusedError, UnreadableError or MemoryNotFoundError."""
         return self.read_with_status(path)[0]
@@ -289,7 +299,7 @@ class Vault:
             raise MemoryNotFoundError(name)
         if self._is_link(name):
             return self._inside(name).relative_to(self._real).as_posix()
-        for found in _meant(name, paths):
+        for found in meant(name, paths):
             if len(found) == 1:
                 return found[0]
             if found:
@@ -327,22 +337,45 @@ class Vault:
             except OSError as error:
                 raise WriteFailedError(FOLDER, _reason(error)) from error
             path = f"{FOLDER}/{self._free_name(folder, slug(body))}.md"
-            write_whole(self._inside(path, new=True), text.encode(), expected=None)
+            self._write(self._inside(path, new=True), text, expected=None)
         return parse(path, text)
 
     def change(
-        self, memory: Memory, keys: Mapping[str, str | Sequence[str] | None], *, body: str | None = None
+        self,
+        memory: Memory,
+        keys: Mapping[str, str | Sequence[str] | None],
+        *,
+        body: str | None = None,
+        at: datetime | None = None,
+        on_top: bool = True,
     ) -> Memory:
         """Set `keys` (None takes one out) and `body` in the file that `memory` was read from.
 
-        Only the lines of what is named differ afterwards. Raises MemoryChangedError when the file
-        is no longer what `memory` says, and UnsafeChangeError when it cannot be done safely.
+        Only the lines of what is named differ afterwards. When the file is no longer what `memory`
+        says, the change is made on top of theirs where the two touch different keys and lines; else
+        theirs stays, ours is written beside it, and ConflictError names both. Raises UnsafeChangeError
+        when it cannot be done safely. `at` is now, for the name of such a copy. Without `on_top` nothing
+        is merged or kept: MemoryChangedError says that it is another file by now.
         """
-        text = revise(memory, keys, body)
-        if text != memory.text:
-            with self.lock():
-                write_whole(self._inside(memory.path), text.encode(), expected=memory.text.encode())
-        return parse(memory.path, text)
+        ours = text = revise(memory, keys, body)
+        if text == memory.text:
+            return parse(memory.path, text)
+        theirs = memory
+        with self.lock():
+            if not on_top:
+                self._write(self._inside(memory.path), text, expected=memory.text)
+                return parse(memory.path, text)
+            for _ in range(TRIES):
+                with suppress(MemoryChangedError, MemoryNotFoundError, UnreadableError):
+                    self._write(self._inside(memory.path), text, expected=theirs.text)
+                    return parse(memory.path, text)
+                merged = self._on_top(memory, keys, body)
+                if isinstance(merged, str):
+                    raise self._conflict(memory.path, ours, merged, at)
+                theirs, text = merged
+                if text == theirs.text:
+                    return theirs
+            raise self._conflict(memory.path, ours, "somebody else keeps changing it", at)
 
     def rename(self, memory: Memory, stem: str) -> Memory:
         """Give the memory's file a name made from `stem`, in its folder; links to it are not followed up."""
@@ -352,21 +385,115 @@ class Vault:
                 raise MemoryChangedError(memory.path)
             taken = self._free_name(file.parent, slug(stem), own=file.name)
             path = f"{memory.path.rpartition('/')[0]}/{taken}.md".lstrip("/")
-            move_new(file, self._inside(path, new=True))
+            target = self._inside(path, new=True)
+            with noted(self._note, file, target):
+                move_new(file, target)
         return parse(path, memory.text, memory.fault)
 
     def forget(self, memory: Memory) -> None:
-        """Delete the file that `memory` was read from. Raises MemoryChangedError when it is another by now."""
+        """Delete the file that `memory` was read from. Raises MemoryChangedError when it is another by now.
+
+        It does not come back from the journal either, should a crash have come right after it was learned.
+        """
+        from vault_mind.journal import Journal  # late: a search starts faster without it
+
         file = self._own(memory.path)
         with self.lock():
             data, status = read_regular(file, limit=None)
             if _parsed(memory.path, data, status.st_size).text != memory.text:
                 raise MemoryChangedError(memory.path)
+            Journal(self._state / JOURNAL).forget(memory)
             remove(file, expected=data)
 
-    def lock(self) -> AbstractContextManager[None]:
+    def discard(self, memory: Memory) -> str:
+        """Move the memory's file to the vault's `.trash`, which is not read, and say where it is now.
+
+        Raises MemoryChangedError when it is another by now.
+        """
+        file = self._own(memory.path)
+        with self.lock():
+            if self.read(memory.path).text != memory.text:
+                raise MemoryChangedError(memory.path)
+            trash = self.root / TRASH
+            try:
+                trash.mkdir(exist_ok=True)
+            except OSError as error:
+                raise WriteFailedError(TRASH, _reason(error)) from error
+            from vault_mind.journal import Journal  # late, as above
+
+            Journal(self._state / JOURNAL).forget(memory)
+            name = f"{self._free_name(trash, memory.stem)}.md"
+            with noted(self._note, file, trash / name):
+                move_new(file, trash / name)
+        return f"{TRASH}/{name}"
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
         """Hold the vault's one lock, which all our processes share; it may be taken again inside."""
-        return locked(state_folder(self._real) / "vault.lock", f"the vault {self.root}")
+        with self._locked(seconds=30):
+            yield
+
+    def tidy(self) -> None:
+        """Clear up after a writer that was killed, unless somebody is writing; one look when there was none."""
+        if self._note.exists():
+            with suppress(BusyError), self._locked(seconds=0):
+                pass
+
+    @contextmanager
+    def _locked(self, seconds: float) -> Iterator[None]:
+        with locked(self._state / "vault.lock", f"the vault {self.root}", seconds):
+            tidy(self._note)
+            yield
+
+    @property
+    def _state(self) -> Path:
+        return state_folder(self._real)
+
+    @property
+    def _note(self) -> Path:
+        return self._state / WRITING
+
+    def _write(self, file: Path, text: str, *, expected: str | None) -> None:
+        with noted(self._note, file):
+            write_whole(file, text.encode(), expected=None if expected is None else expected.encode())
+
+    def _on_top(
+        self, memory: Memory, keys: Mapping[str, str | Sequence[str] | None], body: str | None
+    ) -> tuple[Memory, str] | str:
+        """The file as it is now, and its text with our change of `memory` on top; or why that cannot be."""
+        from vault_mind.merging import Overlap, on_top  # late: only a change that met another needs it
+
+        try:
+            theirs = self.read(memory.path)
+        except MemoryNotFoundError:
+            return "somebody else deleted it in the meantime"
+        except UnreadableError as error:
+            return f"somebody else changed it in the meantime, and it cannot be read: {error.why}"
+        merged = on_top(memory, theirs, keys, body)
+        return merged.why if isinstance(merged, Overlap) else (theirs, merged)
+
+    def _conflict(self, path: str, text: str, why: str, at: datetime | None) -> ConflictError:
+        """Keep `text`, our version of `path`, beside it or as near as can be; the error that says so."""
+        moment = at or datetime.now()
+        for folder in PurePosixPath(path).parents:
+            for seconds in range(1000):  # another copy may have been made in that very second
+                stamp = (moment + timedelta(seconds=seconds)).strftime("%Y-%m-%d %H%M%S")
+                mark = f" (conflicted copy {stamp}).md"
+                stem = PurePosixPath(path).stem.encode()[: NAME_BYTES - len(mark)].decode("utf-8", "ignore")
+                copy = (folder / (stem + mark)).as_posix()
+                try:
+                    file = self._inside(copy, new=True)
+                    if self._is_free(file):
+                        self._write(file, text, expected=None)
+                        return ConflictError(path, copy, why)
+                except MemoryChangedError:  # somebody took the name just now
+                    continue
+                except (VaultMindError, OSError):  # the folder is gone, or the disk says no
+                    break
+        return ConflictError(path, None, why)
+
+    def _is_free(self, file: Path) -> bool:
+        return _folded(file.name) not in {_folded(entry.name) for entry in file.parent.iterdir()}
 
     def _inside(self, path: str, *, new: bool = False) -> Path:
         """The real file behind `path`. Raises PathRefusedError unless it is an `.md` of this vault."""
@@ -491,7 +618,7 @@ def _cut(text: str) -> str:
     return text[:SLUG_LENGTH].encode("utf-8", "ignore")[:SLUG_BYTES].decode("utf-8", "ignore")
 
 
-def _meant(name: str, paths: Sequence[str]) -> Iterator[list[str]]:
+def meant(name: str, paths: Sequence[str]) -> Iterator[list[str]]:
     """The paths that `name` may mean, the closest reading first: all of the path, the file's name, a part."""
     wanted = _folded(name)
     folded = [(path, _folded(path)) for path in paths]

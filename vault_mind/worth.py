@@ -1,7 +1,7 @@
 """What a reply says of learning: by a mark that nobody is shown, that it is worth it; or that it is done. Pure."""
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Generator, Iterable
 
 MARK = "<learn/>"
 ASKED = f"""
@@ -40,19 +40,26 @@ class Unmarked:
         self._pieces, self._asked = pieces, asked
         self.worth = False
 
-    def __iter__(self) -> Iterator[str]:
-        """The pieces; what may yet turn out to be the mark is held back."""
-        if not self._asked:
-            yield from self._pieces
-            return
-        held = ""
-        for piece in self._pieces:
-            held += piece
+    def __iter__(self) -> Generator[str, None, object]:
+        """The pieces; what may yet turn out to be the mark is held back. It ends in what they end in."""
+        pieces = iter(self._pieces)
+        held, ended = "", None
+        while True:
+            try:
+                held += next(pieces)
+            except StopIteration as stop:
+                ended = stop.value
+                break
+            if not self._asked:
+                yield held
+                held = ""
+                continue
             end = _END.search(held, max(0, len(held) - 200))
             start = end.start() if end else len(held)
             if start:
                 yield held[:start]
             held = held[start:]
-        self.worth = bool(_WHOLE.fullmatch(held))
+        self.worth = self._asked and bool(_WHOLE.fullmatch(held))
         if held and not self.worth:
             yield held
+        return ended
