@@ -14,15 +14,17 @@ import pytest
 
 from tests.conftest import NOW
 from tests.messages_api import Answer, MessagesApi, looking, remembering, text_of
-from vault_mind import Agent, Index, Vault
+from vault_mind import Agent, Index, Vault, git
 from vault_mind.agent import Aside, Shortened, says_little
 from vault_mind.config import Endpoint, Settings, state_folder
 from vault_mind.errors import ModelError, WithheldError
 from vault_mind.extraction import SCHEMA
+from vault_mind.history import History
 from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed, Waiting
 from vault_mind.lookup import Lookup
 from vault_mind.model import Claude, ModelClient, Request, Schema
 from vault_mind.offline import Offline
+from vault_mind.undo import plan, undo
 
 Write = Callable[[str, str], Path]
 OSLO = ("fact", "The user lives in Oslo.", "I live in Oslo")
@@ -1025,6 +1027,145 @@ def test_what_another_process_found_meanwhile_is_not_asked_for_again(
     assert len(bodies(vault)) == 3
 
 
+class Moving(Reworded):
+    """A mind that proposes a move, a plain fact and a wish, and decides for each, after so many failures."""
+
+    def __init__(self, *, failures: int = 0) -> None:
+        super().__init__()
+        self.failures, self.decided = failures, 0
+
+    def value(self, request: Request, schema: Schema) -> object:
+        if not request.cases:
+            self.asked += 1
+            moved = {"kind": "fact", "text": "The user lives in Bergen.", "quote": "I live in Bergen", "tags": ["home"]}
+            cat = {"kind": "fact", "text": "The user has a cat.", "quote": "I have a cat", "tags": []}
+            wish = {"text": "The user works at Acme.", "quote": "forget that I work at Acme"}
+            return {"memories": [moved, cat], "forget": [wish]}
+        self.decided += 1
+        if self.decided <= self.failures:
+            raise ModelError("the model gave no JSON", "")
+        return {
+            "decisions": [
+                {
+                    "case": case.number,
+                    "action": "forget" if case.forget else "supersede",
+                    "memories": [neighbour.number for neighbour in case.neighbours],
+                }
+                for case in request.cases
+            ]
+        }
+
+
+MOVED = "I live in Bergen. I have a cat. Please forget that I work at Acme."
+OLD = (
+    "\ufeff---\r\nkind: fact  # a comment of its owner's\r\nsource: chat\r\nodd: 'yes'\r\n---\r\n"
+    "The user lives in Oslo.\r\n"
+)
+
+
+@pytest.fixture
+def history(vault: Vault, write: Write) -> History:
+    """The vault's git, with an old home and an old work in its first version."""
+    (vault.root / "oslo.md").write_bytes(OLD.encode())
+    write("acme.md", "---\nkind: fact\nsource: chat\n---\nThe user works at Acme.\n")
+    history = History(vault.root)
+    history.start()
+    git.ask(vault.root, "config", "user.name", "Ada")
+    git.ask(vault.root, "config", "user.email", "ada@example.org")
+    git.ask(vault.root, "add", ".")
+    git.ask(vault.root, "commit", "-qm", "by hand")
+    return history
+
+
+def now_current(vault: Vault) -> list[str]:
+    """What holds now."""
+    return sorted(memory.body for memory in vault.memories() if memory.current(NOW))
+
+
+def test_a_turn_that_supersedes_is_one_version_and_taking_it_back_makes_the_old_one_current_to_the_byte(
+    vault: Vault, new_agent: NewAgent, history: History
+) -> None:
+    before = len(list(history.versions()))
+
+    learned = new_agent(Offline()).learn("I live in Bergen.", "ok")
+
+    version, *earlier = history.versions()
+    assert len(earlier) == before
+    assert [old for _, old in learned.superseded] == ["oslo.md"]
+    assert version.subject == "The user lives in Bergen."
+    assert sorted(change.path for change in version.changes) == ["memories/the-user-lives-in-bergen.md", "oslo.md"]
+    assert now_current(vault) == ["The user lives in Bergen.", "The user works at Acme."]
+    assert git.ask(vault.root, "status", "--porcelain") == b""
+
+    undo(history, plan(history), "Undo", {"Source": "user"})
+
+    assert (vault.root / "oslo.md").read_bytes() == OLD.encode()
+    assert now_current(vault) == ["The user lives in Oslo.", "The user works at Acme."]
+
+
+def test_what_its_owner_had_edited_in_the_old_one_stays_out_of_the_version_that_supersedes_it(
+    vault: Vault, new_agent: NewAgent, history: History
+) -> None:
+    edited = OLD.replace("kind: fact  # a comment of its owner's", "kind: fact  # edited and not committed")
+    (vault.root / "oslo.md").write_bytes(edited.encode())
+
+    new_agent(Offline()).learn("I live in Bergen.", "ok")
+    undo(history, plan(history), "Undo", {"Source": "user"})
+
+    assert (vault.root / "oslo.md").read_bytes() == edited.encode()
+    assert b"+kind: fact  # edited" not in git.ask(vault.root, "show", "--format=", "HEAD~1")
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("step", "left"), [("dealt_with", 1), ("dealt_with", 2), ("cross_off", 1)])
+def test_a_crash_while_superseding_ends_in_the_same_vault_with_all_of_it_committed(
+    vault: Vault, journal: Journal, new_agent: NewAgent, history: History, step: str, left: int, after: bool
+) -> None:
+    mind = Moving()
+    crashed(new_agent(mind), step, left, after=after, message=MOVED)
+    agent = new_agent(mind)
+
+    learned = agent.catch_up()
+
+    assert mind.asked == 1
+    assert now_current(vault) == ["The user has a cat.", "The user lives in Bergen.", "The user works at Acme."]
+    assert sorted(bodies(vault)) == sorted([*now_current(vault), "The user lives in Oslo."])
+    assert [memory.tags for memory in vault.memories() if memory.body == "The user lives in Bergen."] == [("home",)]
+    assert [each.failed for each in learned] in ([None], [])
+    if (step, after) != ("cross_off", True):
+        assert [memory.path for memory in learned[0].wished] == ["acme.md"]  # its user has heard of it by now
+    assert journal.waiting() == []
+    assert git.ask(vault.root, "status", "--porcelain") == b""
+
+
+def test_what_is_plainly_new_is_kept_and_committed_when_nobody_decides_and_the_rest_waits_in_its_order(
+    vault: Vault, journal: Journal, new_agent: NewAgent, history: History
+) -> None:
+    mind = Moving(failures=1)
+
+    first = new_agent(mind).learn(MOVED, "ok")
+
+    assert [memory.body for memory in first.saved] == ["The user has a cat."]
+    assert first.failed
+    [waiting] = journal.waiting()
+    assert [one.text for one in waiting.exchange.proposed or ()] == [
+        "The user has a cat.", "The user lives in Bergen.", "The user works at Acme.",
+    ]  # fmt: skip
+    assert (waiting.exchange.done, waiting.exchange.tries) == (1, 1)
+    assert git.ask(vault.root, "status", "--porcelain") == b""
+
+    [second] = new_agent(mind).catch_up()
+
+    assert [memory.body for memory in second.saved] == ["The user lives in Bergen."]
+    assert [old for _, old in second.superseded] == ["oslo.md"]
+    assert [version.subject for version in history.versions()][:2] == [
+        "The user lives in Bergen.",
+        "The user has a cat.",
+    ]
+    assert (mind.asked, mind.decided) == (1, 2)
+    assert git.ask(vault.root, "status", "--porcelain") == b""
+
+
 # Remember
 
 
@@ -1164,6 +1305,33 @@ def test_where_it_is_asked_a_reply_flags_that_it_is_worth_it_and_the_flag_is_nev
     assert bodies(vault) == ["The user lives in Oslo."]
     assert len(api.requests) == 3
     assert "learn/" not in str(api.requests[2]["messages"])
+
+
+def test_a_reply_that_looks_things_up_first_flags_as_any_other_does(
+    vault: Vault, write: Write, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    write("tea.md", "The user drinks green tea.")
+    api.script(looking(SEARCH, text="Let me see.\n\n<learn/>"), Answer("Nice."), remembering(OSLO))
+    agent = new_agent(learn="asked", recall="tool")
+
+    assert agent.ask("I live in Oslo. Which tea do I like?") == "Let me see.\n\nNice."
+
+    assert bodies(vault) == ["The user lives in Oslo.", "The user drinks green tea."]
+    assert all("<learn/>" in str(request["system"]) for request in api.requests[:2])
+
+
+def test_a_reply_that_must_be_written_nowhere_stays_so_when_a_memory_leaves_the_history(
+    write: Write, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    tea = write("tea.md", "The user drinks green tea.")
+    api.script(Answer("You love flamingos."), remembering(), Answer("ok"), remembering())
+    agent = new_agent()
+
+    agent.ask("Which tea do I drink? <private>I love flamingos.</private>")
+    tea.unlink()
+    agent.ask("I live in Oslo.")
+
+    assert "flamingos" not in sent(api)
 
 
 def test_whoever_calls_may_say_that_it_is_worth_it(vault: Vault, new_agent: NewAgent) -> None:

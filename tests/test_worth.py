@@ -1,5 +1,7 @@
 """What a reply says of learning: the mark at its end, and claims that something was saved."""
 
+from collections.abc import Generator, Iterator
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -83,3 +85,19 @@ def test_a_reply_that_says_it_saved_or_forgot_claims_so(reply: str) -> None:
 )
 def test_other_replies_claim_nothing(reply: str) -> None:
     assert not claims(reply)
+
+
+@pytest.mark.parametrize("asked", [False, True])
+def test_what_a_reply_ends_in_is_passed_on(asked: bool) -> None:
+    def reply() -> Generator[str, None, str]:
+        yield "Let me"
+        yield f" see.\n{MARK}"
+        return "calls"
+
+    ended = []
+
+    def listen() -> Iterator[str]:
+        ended.append((yield from Unmarked(reply(), asked=asked)))
+
+    assert "".join(listen()) == ("Let me see." if asked else f"Let me see.\n{MARK}")
+    assert ended == ["calls"]
