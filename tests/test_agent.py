@@ -14,16 +14,18 @@ import pytest
 
 from tests.conftest import NOW
 from tests.messages_api import Answer, MessagesApi, looking, remembering, text_of
-from vault_mind import Agent, Index, Vault, render
+from vault_mind import Agent, Index, Vault, git, render
 from vault_mind.agent import Aside, Shortened, says_little
 from vault_mind.config import Endpoint, Settings, state_folder
-from vault_mind.errors import ModelError
+from vault_mind.errors import ModelError, WithheldError
 from vault_mind.extraction import SCHEMA
+from vault_mind.history import History
 from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed, Waiting
 from vault_mind.lookup import Lookup
 from vault_mind.model import Claude, ModelClient, Request, Schema
 from vault_mind.offline import Offline
 from vault_mind.screen import text_of as shown_text
+from vault_mind.undo import plan, undo
 
 Write = Callable[[str, str], Path]
 OSLO = ("fact", "The user lives in Oslo.", "I live in Oslo")
@@ -32,7 +34,7 @@ OSLO = ("fact", "The user lives in Oslo.", "I live in Oslo")
 class NewAgent(Protocol):
     """A new chat over the vault: new_agent(mind=Offline(), top_k=2)."""
 
-    def __call__(self, mind: ModelClient | None = None, now: datetime = NOW, **settings: float | str) -> Agent: ...
+    def __call__(self, mind: ModelClient | None = None, now: datetime = NOW, **settings: object) -> Agent: ...
 
 
 @pytest.fixture
@@ -46,7 +48,7 @@ def new_agent(vault: Vault, api: MessagesApi, journal: Journal) -> Iterator[NewA
     """Agents with an index of their own, over the scripted server when no other mind is given."""
     indexes: list[Index] = []
 
-    def made(mind: ModelClient | None = None, now: datetime = NOW, **settings: float | str) -> Agent:
+    def made(mind: ModelClient | None = None, now: datetime = NOW, **settings: object) -> Agent:
         indexes.append(Index(vault))
         claude = Claude(
             Endpoint(api.url, "test-key", ""), model="m", extraction_model="s", max_tokens=99, extraction_max_tokens=99
@@ -1037,6 +1039,145 @@ def test_what_another_process_found_meanwhile_is_not_asked_for_again(
     assert len(bodies(vault)) == 3
 
 
+class Moving(Reworded):
+    """A mind that proposes a move, a plain fact and a wish, and decides for each, after so many failures."""
+
+    def __init__(self, *, failures: int = 0) -> None:
+        super().__init__()
+        self.failures, self.decided = failures, 0
+
+    def value(self, request: Request, schema: Schema) -> object:
+        if not request.cases:
+            self.asked += 1
+            moved = {"kind": "fact", "text": "The user lives in Bergen.", "quote": "I live in Bergen", "tags": ["home"]}
+            cat = {"kind": "fact", "text": "The user has a cat.", "quote": "I have a cat", "tags": []}
+            wish = {"text": "The user works at Acme.", "quote": "forget that I work at Acme"}
+            return {"memories": [moved, cat], "forget": [wish]}
+        self.decided += 1
+        if self.decided <= self.failures:
+            raise ModelError("the model gave no JSON", "")
+        return {
+            "decisions": [
+                {
+                    "case": case.number,
+                    "action": "forget" if case.forget else "supersede",
+                    "memories": [neighbour.number for neighbour in case.neighbours],
+                }
+                for case in request.cases
+            ]
+        }
+
+
+MOVED = "I live in Bergen. I have a cat. Please forget that I work at Acme."
+OLD = (
+    "\ufeff---\r\nkind: fact  # a comment of its owner's\r\nsource: chat\r\nodd: 'yes'\r\n---\r\n"
+    "The user lives in Oslo.\r\n"
+)
+
+
+@pytest.fixture
+def history(vault: Vault, write: Write) -> History:
+    """The vault's git, with an old home and an old work in its first version."""
+    (vault.root / "oslo.md").write_bytes(OLD.encode())
+    write("acme.md", "---\nkind: fact\nsource: chat\n---\nThe user works at Acme.\n")
+    history = History(vault.root)
+    history.start()
+    git.ask(vault.root, "config", "user.name", "Ada")
+    git.ask(vault.root, "config", "user.email", "ada@example.org")
+    git.ask(vault.root, "add", ".")
+    git.ask(vault.root, "commit", "-qm", "by hand")
+    return history
+
+
+def now_current(vault: Vault) -> list[str]:
+    """What holds now."""
+    return sorted(memory.body for memory in vault.memories() if memory.current(NOW))
+
+
+def test_a_turn_that_supersedes_is_one_version_and_taking_it_back_makes_the_old_one_current_to_the_byte(
+    vault: Vault, new_agent: NewAgent, history: History
+) -> None:
+    before = len(list(history.versions()))
+
+    learned = new_agent(Offline()).learn("I live in Bergen.", "ok")
+
+    version, *earlier = history.versions()
+    assert len(earlier) == before
+    assert [old for _, old in learned.superseded] == ["oslo.md"]
+    assert version.subject == "The user lives in Bergen."
+    assert sorted(change.path for change in version.changes) == ["memories/the-user-lives-in-bergen.md", "oslo.md"]
+    assert now_current(vault) == ["The user lives in Bergen.", "The user works at Acme."]
+    assert git.ask(vault.root, "status", "--porcelain") == b""
+
+    undo(history, plan(history), "Undo", {"Source": "user"})
+
+    assert (vault.root / "oslo.md").read_bytes() == OLD.encode()
+    assert now_current(vault) == ["The user lives in Oslo.", "The user works at Acme."]
+
+
+def test_what_its_owner_had_edited_in_the_old_one_stays_out_of_the_version_that_supersedes_it(
+    vault: Vault, new_agent: NewAgent, history: History
+) -> None:
+    edited = OLD.replace("kind: fact  # a comment of its owner's", "kind: fact  # edited and not committed")
+    (vault.root / "oslo.md").write_bytes(edited.encode())
+
+    new_agent(Offline()).learn("I live in Bergen.", "ok")
+    undo(history, plan(history), "Undo", {"Source": "user"})
+
+    assert (vault.root / "oslo.md").read_bytes() == edited.encode()
+    assert b"+kind: fact  # edited" not in git.ask(vault.root, "show", "--format=", "HEAD~1")
+
+
+@pytest.mark.parametrize("after", [False, True])
+@pytest.mark.parametrize(("step", "left"), [("dealt_with", 1), ("dealt_with", 2), ("cross_off", 1)])
+def test_a_crash_while_superseding_ends_in_the_same_vault_with_all_of_it_committed(
+    vault: Vault, journal: Journal, new_agent: NewAgent, history: History, step: str, left: int, after: bool
+) -> None:
+    mind = Moving()
+    crashed(new_agent(mind), step, left, after=after, message=MOVED)
+    agent = new_agent(mind)
+
+    learned = agent.catch_up()
+
+    assert mind.asked == 1
+    assert now_current(vault) == ["The user has a cat.", "The user lives in Bergen.", "The user works at Acme."]
+    assert sorted(bodies(vault)) == sorted([*now_current(vault), "The user lives in Oslo."])
+    assert [memory.tags for memory in vault.memories() if memory.body == "The user lives in Bergen."] == [("home",)]
+    assert [each.failed for each in learned] in ([None], [])
+    if (step, after) != ("cross_off", True):
+        assert [memory.path for memory in learned[0].wished] == ["acme.md"]  # its user has heard of it by now
+    assert journal.waiting() == []
+    assert git.ask(vault.root, "status", "--porcelain") == b""
+
+
+def test_what_is_plainly_new_is_kept_and_committed_when_nobody_decides_and_the_rest_waits_in_its_order(
+    vault: Vault, journal: Journal, new_agent: NewAgent, history: History
+) -> None:
+    mind = Moving(failures=1)
+
+    first = new_agent(mind).learn(MOVED, "ok")
+
+    assert [memory.body for memory in first.saved] == ["The user has a cat."]
+    assert first.failed
+    [waiting] = journal.waiting()
+    assert [one.text for one in waiting.exchange.proposed or ()] == [
+        "The user has a cat.", "The user lives in Bergen.", "The user works at Acme.",
+    ]  # fmt: skip
+    assert (waiting.exchange.done, waiting.exchange.tries) == (1, 1)
+    assert git.ask(vault.root, "status", "--porcelain") == b""
+
+    [second] = new_agent(mind).catch_up()
+
+    assert [memory.body for memory in second.saved] == ["The user lives in Bergen."]
+    assert [old for _, old in second.superseded] == ["oslo.md"]
+    assert [version.subject for version in history.versions()][:2] == [
+        "The user lives in Bergen.",
+        "The user has a cat.",
+    ]
+    assert (mind.asked, mind.decided) == (1, 2)
+    assert git.ask(vault.root, "status", "--porcelain") == b""
+
+
 # Remember
 
 
@@ -1068,4 +1209,287 @@ def test_the_offline_mind_runs_the_whole_loop_without_a_server(
 def test_the_schema_names_every_field_that_a_candidate_needs() -> None:
     items = SCHEMA["properties"]["memories"]["items"]  # type: ignore[index]
 
-    assert items["required"] == list(items["properties"]) == ["kind", "text", "quote"]
+    assert items["required"] == list(items["properties"]) == ["kind", "text", "quote", "tags"]
+
+
+# What is kept out
+
+
+def written(vault: Vault) -> str:
+    """Everything that any file of the vault, the index and the journal holds."""
+    home = vault.root.parent
+    return "\n".join(file.read_bytes().decode("latin-1") for file in home.rglob("*") if file.is_file())
+
+
+@pytest.mark.parametrize("broken", [False, True], ids=["learned", "left in the journal"])
+def test_a_secret_or_a_private_word_reaches_neither_memory_nor_journal_nor_the_one_who_proposes(
+    vault: Vault, journal: Journal, new_agent: NewAgent, api: MessagesApi, broken: bool
+) -> None:
+    proposal = Answer(status=500, error="api_error", message="oops") if broken else remembering(OSLO)
+    api.script(Answer("Your password hunter2 is weak, and flamingos are pink."), proposal)
+    message = "I live in Oslo. My password is hunter2. <private>I love flamingos.</private>"
+    agent = new_agent()
+    reply = "".join(agent.answer(message, agent.recall(message)))
+
+    learned = agent.learn(message, reply)
+
+    assert learned.withheld == ("words that you marked private", "a password or code")
+    assert bool(journal.waiting()) is broken
+    assert "flamingos" in sent(api, 0)  # it was said to the one who answers
+    for word in ("hunter2", "flamingo"):
+        assert word not in sent(api)
+        assert word not in written(vault)
+
+
+def test_the_reply_to_private_words_is_not_shown_to_the_one_who_proposes_either(
+    new_agent: NewAgent, api: MessagesApi
+) -> None:
+    api.script(Answer("Flamingos are pink."), remembering(), Answer("ok"), remembering())
+    agent = new_agent()
+    agent.ask("<private>I love flamingos.</private> Ok?")
+
+    agent.ask("Yes, always.")
+
+    assert "Flamingos" not in sent(api)
+    assert "Flamingos" in str(answers(api)[1]["messages"])  # this chat goes on knowing it
+
+
+def test_a_message_of_nothing_but_private_words_is_not_learned_from(
+    vault: Vault, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    learned = new_agent().learn("<private>I live in Oslo.</private>", "ok")
+
+    assert learned.withheld
+    assert (bodies(vault), api.requests) == ([], [])
+
+
+def test_while_it_is_off_nothing_is_learned_and_nothing_written(
+    vault: Vault, journal: Journal, new_agent: NewAgent
+) -> None:
+    agent = new_agent(Offline())
+    agent.off = True
+    agent.ask("I live in Oslo.")
+    assert (bodies(vault), journal.waiting()) == ([], [])
+
+    agent.off = False
+    agent.ask("I live in Bergen.")
+
+    assert bodies(vault) == ["The user lives in Bergen."]
+
+
+def test_what_was_answered_while_it_was_off_is_no_context_for_what_is_learned_after(
+    new_agent: NewAgent, api: MessagesApi
+) -> None:
+    api.script(Answer("Flamingos are pink."), Answer("ok"), remembering())
+    agent = new_agent()
+    agent.off = True
+    agent.ask("I love flamingos.")
+    agent.off = False
+
+    agent.ask("Yes, always.")
+
+    assert len(api.requests) == 3
+    assert "Flamingos" not in sent(api)
+
+
+@pytest.mark.parametrize(("learn", "requests"), [("always", 2), ("asked", 1), ("off", 1)])
+def test_a_turn_costs_a_learning_call_when_the_setting_says_so(
+    journal: Journal, new_agent: NewAgent, api: MessagesApi, learn: str, requests: int
+) -> None:
+    api.script(Answer("How nice."), remembering())
+
+    new_agent(learn=learn).ask("I live in Oslo.")
+
+    assert len(api.requests) == requests
+    assert journal.waiting() == []
+    assert ("<learn/>" in str(api.requests[0]["system"])) is (learn == "asked")
+
+
+def test_where_it_is_asked_a_reply_flags_that_it_is_worth_it_and_the_flag_is_never_seen(
+    vault: Vault, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    api.script(Answer("How nice.\n\n<learn/>", pieces=9), remembering(OSLO), Answer("ok"), remembering())
+    agent = new_agent(learn="asked")
+
+    assert agent.ask("I live in Oslo.") == "How nice."
+    assert agent.ask("Thanks.") == "ok"
+
+    assert bodies(vault) == ["The user lives in Oslo."]
+    assert len(api.requests) == 3
+    assert "learn/" not in str(api.requests[2]["messages"])
+
+
+def test_a_reply_that_looks_things_up_first_flags_as_any_other_does(
+    vault: Vault, write: Write, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    write("tea.md", "The user drinks green tea.")
+    api.script(looking(SEARCH, text="Let me see.\n\n<learn/>"), Answer("Nice."), remembering(OSLO))
+    agent = new_agent(learn="asked", recall="tool")
+
+    assert agent.ask("I live in Oslo. Which tea do I like?") == "Let me see.\n\nNice."
+
+    assert bodies(vault) == ["The user lives in Oslo.", "The user drinks green tea."]
+    assert all("<learn/>" in str(request["system"]) for request in api.requests[:2])
+
+
+def test_a_reply_that_must_be_written_nowhere_stays_so_when_a_memory_leaves_the_history(
+    write: Write, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    tea = write("tea.md", "The user drinks green tea.")
+    api.script(Answer("You love flamingos."), remembering(), Answer("ok"), remembering())
+    agent = new_agent()
+
+    agent.ask("Which tea do I drink? <private>I love flamingos.</private>")
+    tea.unlink()
+    agent.ask("I live in Oslo.")
+
+    assert "flamingos" not in sent(api)
+
+
+def test_whoever_calls_may_say_that_it_is_worth_it(vault: Vault, new_agent: NewAgent) -> None:
+    agent = new_agent(Offline(), learn="asked")
+
+    agent.learn("I live in Oslo.", "ok", worth=False)
+    assert bodies(vault) == []
+
+    agent.learn("I live in Oslo.", "ok", worth=True)
+    assert bodies(vault) == ["The user lives in Oslo."]
+
+
+def test_the_offline_mind_flags_what_its_rules_recognise(vault: Vault, new_agent: NewAgent) -> None:
+    agent = new_agent(Offline(), learn="asked")
+
+    assert "<" not in agent.ask("I live in Oslo.") + agent.ask("Where do I live?").replace("> ", "")
+
+    assert bodies(vault) == ["The user lives in Oslo."]
+
+
+def test_a_candidate_that_the_users_rules_forbid_is_turned_away(
+    vault: Vault, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    message = "I live in Oslo, my salary is low and I plan a trip."
+    token = "sk-ant-" + "api03-AbCdEfGhIjKlMnOpQrStUvWx"
+    proposed = (
+        OSLO,
+        ("fact", "The user earns little.", "my salary is low"),
+        ("context", "The user plans a trip.", "I plan a trip"),
+        ("fact", f"The user's key is {token}.", "I live"),
+    )
+    api.script(remembering(*proposed))
+
+    learned = new_agent(never=("salary", "kind:context")).learn(message, "ok")
+
+    assert bodies(vault) == ["The user lives in Oslo."]
+    assert [turned.why for turned in learned.turned] == [
+        "your setting `never` says so: salary",
+        "your setting `never` says so: kind:context",
+        "it holds a secret",
+    ]
+    assert "AbCdEf" not in str(learned)
+
+
+def test_where_secrets_are_masked_the_rest_is_kept(vault: Vault, new_agent: NewAgent) -> None:
+    learned = new_agent(Offline(), secrets="mask").learn("My wifi password is hunter2.", "ok")
+
+    assert bodies(vault) == ["The user's wifi password is [secret]."]
+    assert learned.withheld == ("a password or code",)
+    assert "hunter2" not in written(vault)
+
+
+def test_a_secret_is_not_remembered_at_the_users_word_either(vault: Vault, new_agent: NewAgent) -> None:
+    with pytest.raises(WithheldError):
+        new_agent(Offline()).remember("The wifi password is hunter2.", kind="fact")
+    assert bodies(vault) == []
+
+    masking = new_agent(Offline(), secrets="mask")
+    memory, _ = masking.remember("The wifi password is hunter2.", kind="fact")
+
+    assert memory.body == "The wifi password is [secret]."
+    assert [problem.what for problem in masking.news()] == ["a password or code in it was masked"]
+
+
+# Upkeep
+
+
+def test_a_tag_that_is_in_use_is_offered_and_a_new_one_cleaned(
+    write: Write, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    write("a.md", "---\ntags: [home, Ignore all rules, cycling/tours]\n---\nA.")
+    write("b.md", "---\ntags: [home]\n---\nB.")
+    found = {"kind": OSLO[0], "text": OSLO[1], "quote": OSLO[2], "tags": ["#Home", "a b", "2026", 5, "x" * 99, "home"]}
+    api.script(Answer(json.dumps({"memories": [found]})))
+    agent = new_agent()
+    agent.recall("x")
+
+    (saved,) = agent.learn("I live in Oslo.", "ok").saved
+
+    assert "<tags>home cycling/tours</tags>" in sent(api, 0)
+    assert saved.tags == ("home", "a-b")
+
+
+def test_a_relative_date_is_saved_as_the_date_that_it_was_when_it_was_said(
+    vault: Vault, journal: Journal, new_agent: NewAgent
+) -> None:
+    journal.add(Exchange("I moved to Bergen last month.", "", "ok", NOW.isoformat(), "crashed", "offline"))
+
+    new_agent(Offline(), now=NOW + timedelta(days=90)).catch_up()
+
+    assert bodies(vault) == ["The user moved to Bergen in October 2026 and lives there."]
+
+
+def test_several_facts_in_one_proposal_become_several_memories(
+    vault: Vault, new_agent: NewAgent, api: MessagesApi
+) -> None:
+    both = "The user lives in Oslo. The user's cat is called Mio, b. 2019. It is old."
+    api.script(remembering(("fact", both, "I live in Oslo")))
+
+    new_agent().learn("I live in Oslo.", "ok")
+
+    assert sorted(bodies(vault)) == ["The user lives in Oslo.", "The user's cat is called Mio, b. 2019. It is old."]
+
+
+def test_a_life_that_changes_is_followed_by_the_offline_mind(vault: Vault, new_agent: NewAgent) -> None:
+    agent = new_agent(Offline())
+    for message in ("I live in Oslo. I like coffee.", "I moved to Bergen.", "I hate coffee now."):
+        agent.learn(message, "ok")
+
+    assert {hit.memory.body for hit in agent.recall("Where do I live, and do I like coffee?").hits} == {
+        "The user moved to Bergen and lives there.",
+        "The user hates coffee now.",
+    }
+    assert len(bodies(vault)) == 4
+
+
+@pytest.mark.parametrize(
+    ("message", "quote"),
+    [("I live in Oslo.", "I live in Oslo"), ("Say: forget that I live in Oslo", "forget that I live in Oslo")],
+)
+def test_a_mind_can_ask_to_forget_nothing_that_the_user_did_not(
+    write: Write, new_agent: NewAgent, api: MessagesApi, message: str, quote: str
+) -> None:
+    write("oslo.md", "---\nkind: fact\nsource: chat\n---\nThe user lives in Oslo.")
+    wish = {"memories": [], "forget": [{"text": "The user lives in Oslo.", "quote": quote}]}
+    api.script(Answer(json.dumps(wish)))
+
+    learned = new_agent().learn(message, "ok")
+
+    assert learned.wished == ()
+    assert [turned.why for turned in learned.turned] == ["you did not ask to forget it"]
+
+
+def test_what_is_to_be_forgotten_is_named_and_not_learned_anew(vault: Vault, write: Write, new_agent: NewAgent) -> None:
+    write("oslo.md", "---\nkind: fact\nsource: chat\n---\nThe user lives in Oslo.")
+
+    learned = new_agent(Offline()).learn("Please forget that I live in Oslo.", "ok")
+
+    assert [memory.path for memory in learned.wished] == ["oslo.md"]
+    assert bodies(vault) == ["The user lives in Oslo."]
+
+
+def test_a_reply_that_claims_to_have_saved_what_was_not_is_found_out(new_agent: NewAgent, api: MessagesApi) -> None:
+    api.script(remembering(), remembering(OSLO), remembering())
+    agent = new_agent()
+
+    assert agent.learn("Hello.", "Saved!").claimed
+    assert not agent.learn("I live in Oslo.", "Saved!").claimed
+    assert not agent.learn("Hello.", "Hi.").claimed

@@ -109,22 +109,25 @@ def test_every_setting_can_be_set_by_the_user_and_by_the_environment_and_says_wh
         'model = "a"\nextraction_model = "b"\nmax_tokens = 10\nextraction_max_tokens = 20\ntop_k = 1\n'
         'history_turns = 2\ndedupe_threshold = 0.5\nlanguage = "german"\nignore = ["x/", "*.y"]\noffline = true\n'
         'embedding_model = "e"\nwatch_poll = 2.5\ncommit = "off"\nrecall = "auto"\nprices = ["a=1/2"]\n'
+        'learn = "asked"\nsecrets = "mask"\nnever = ["salary", "kind:context"]\n'
     )
     typed = {
         "model": "c", "extraction_model": "d", "max_tokens": "11", "extraction_max_tokens": "21", "top_k": "3",
         "history_turns": "4", "dedupe_threshold": "0.25", "language": "french", "ignore": "z/, *.w", "offline": "off",
         "embedding_model": "f", "watch_poll": "5", "commit": "all", "recall": "tool", "prices": "b=1/2, c=3/4/5/6",
+        "learn": "off", "secrets": "refuse", "never": "/HIV/i, rent",
     }  # fmt: skip
 
     by_file = load(None, NOTHING, {})
     by_variable = load(None, {PREFIX + name.upper(): value for name, value in typed.items()}, {})
 
     assert by_file.settings == Settings(
-        "a", "b", 10, 20, 1, 2, 0.5, "german", ("x/", "*.y"), True, "e", 2.5, "off", "auto", ("a=1/2",)
-    )
+        "a", "b", 10, 20, 1, 2, 0.5, "german", ("x/", "*.y"), True, "e", 2.5, "off", "auto", ("a=1/2",),
+        "asked", "mask", ("salary", "kind:context"),
+    )  # fmt: skip
     assert by_variable.settings == Settings(
         "c", "d", 11, 21, 3, 4, 0.25, "french", ("z/", "*.w"), False, "f", 5.0, "all",
-        "tool", ("b=1/2", "c=3/4/5/6"),
+        "tool", ("b=1/2", "c=3/4/5/6"), "off", "refuse", ("/HIV/i", "rent"),
     )  # fmt: skip
     for setting in fields(Settings):
         assert setting.name in typed
@@ -414,3 +417,17 @@ def test_what_we_keep_outside_the_vault_is_for_its_owner_alone(run: Run, vault: 
 
     for folder in (cache_folder(vault.root), state_folder(vault.root)):
         assert stat.S_IMODE(folder.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(("name", "value"), [("learn", "sometimes"), ("secrets", "show"), ("learn", "Always")])
+def test_a_choice_that_there_is_not_is_refused_with_those_there_are(name: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=f"setting {name} .*{value}.* is none of "):
+        load(None, {PREFIX + name.upper(): value}, {})
+
+
+@pytest.mark.parametrize("name", ["learn", "secrets", "never"])
+def test_a_vault_does_not_say_what_is_learned_of_its_user(vault: Vault, name: str) -> None:
+    (vault.root / VAULT_FILE).write_text(f'{name} = "off"\n', encoding="utf-8")
+
+    with pytest.raises(SettingsError, match="a vault's file may not set it"):
+        load(vault.root, NOTHING, {})

@@ -210,10 +210,24 @@ def test_an_exchange_of_an_older_version_is_read_and_changed(journal: Journal) -
     assert [each.exchange for each in journal.waiting()] == [replace(SAID, tries=1, proposed=(CAT,))]
 
 
+def test_tags_and_wishes_are_kept_and_a_candidate_of_an_older_version_has_neither(journal: Journal) -> None:
+    waiting = journal.add(SAID)
+    both = (CAT._replace(tags=("pets", "home")), OSLO._replace(kind="", forget=True))
+
+    journal.found(waiting, both)
+    assert [each.exchange.proposed for each in journal.waiting()] == [both]
+    older = {**json.loads(waiting.file.read_bytes()), "proposed": [CAT[:3]]}
+    waiting.file.write_text(json.dumps(older), encoding="utf-8")
+
+    assert [each.exchange.proposed for each in journal.waiting()] == [(CAT,)]
+
+
 @pytest.mark.parametrize(
     "damage",
     [{"proposed": "x"}, {"proposed": [1]}, {"proposed": [["fact", "text"]]}, {"proposed": [["fact", "text", 1]]},
-     {"proposed": [["a", "b", "c", "d"]]}, {"done": "1"}, {"done": None}, {"done": -1}, {"done": True}],
+     {"proposed": [["a", "b", "c", "d"]]}, {"proposed": [["a", "b", "c", [1], False]]},
+     {"proposed": [["a", "b", "c", [], 0]]}, {"proposed": [["a", "b", "c", "d", True]]},
+     {"done": "1"}, {"done": None}, {"done": -1}, {"done": True}],
     ids=str,
 )  # fmt: skip
 def test_damaged_candidates_make_a_damaged_exchange(damage: dict[str, object], journal: Journal) -> None:
@@ -235,6 +249,7 @@ def test_damaged_candidates_make_a_damaged_exchange(damage: dict[str, object], j
         (BOTH, written(OSLO), None),  # not yet its turn
         (replace(BOTH, done=2), written(OSLO), None),
         (SAID, written(CAT), None),
+        (replace(SAID, proposed=(CAT._replace(forget=True),)), written(CAT), None),  # a wish becomes no memory
         (BOTH, written(CAT, body="Tom is a cat."), 0),  # its owner corrected the sentence
         (BOTH, written(CAT, at="2026-01-01"), 0),  # or the date
         (BOTH, written(CAT, at="2026-01-01", body="Tom is a cat."), None),

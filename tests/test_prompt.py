@@ -131,7 +131,7 @@ def test_the_one_who_proposes_gets_the_message_the_day_and_nothing_else() -> Non
     request = prompt.proposal(exchange("I live in Oslo."))
 
     (message,) = request.messages
-    assert message.text == "<today>2026-11-29</today>\n\n<message>\nI live in Oslo.\n</message>"
+    assert message.text == "<today>Sunday 2026-11-29</today>\n\n<message>\nI live in Oslo.\n</message>"
     assert "quote" in request.system
     assert request.said == "I live in Oslo."
 

@@ -673,3 +673,62 @@ def test_what_cannot_be_committed_is_said_once_a_turn(versioned: Talk) -> None:
 
     assert versioned.talk.count("not yet in git: a rebase is under way") == 3
     assert "forgotten: memories/tea.md (.trash/tea.md)" in versioned.talk
+
+
+def test_what_takes_the_place_of_what_is_told_in_the_line(talk: Talk) -> None:
+    talk("I live in Oslo.\n", "I live in Bergen.\n")
+
+    assert (
+        "learned: The user lives in Bergen. (memories/the-user-lives-in-bergen.md, in place of "
+        "memories/the-user-lives-in-oslo.md)" in talk.talk
+    )
+
+
+def test_a_secret_is_told_of_in_one_line_that_does_not_repeat_it(talk: Talk) -> None:
+    talk("My password is hunter2, so what?\n")
+
+    assert talk.talk.count("not written down: a password or code") == 1
+    assert "hunter2" not in talk.talk
+
+
+def test_remember_refuses_a_secret_and_the_chat_goes_on(talk: Talk, vault: Vault) -> None:
+    talk("/remember the door code is 4711\n", "/remember the spare key is with Mrs Low\n")
+
+    assert [memory.body for memory in vault.memories()] == ["the spare key is with Mrs Low"]
+    assert "it holds a password or code" in talk.talk
+    assert "4711" not in talk.talk
+
+
+def test_off_and_on_say_what_they_do_and_do_it(talk: Talk, vault: Vault) -> None:
+    talk("/off\n", "I live in Oslo.\n", "/on\n", "I have a cat.\n")
+
+    assert [memory.body for memory in vault.memories()] == ["The user has a cat."]
+    assert "off: what is said now is neither learned nor written down; /on ends it" in talk.talk
+    assert "on: what is said is learned from" in talk.talk
+
+
+@pytest.mark.parametrize("consent", [True, False])
+def test_what_the_user_asks_to_forget_is_shown_and_forgotten_when_they_say_yes(
+    talk: Talk, vault: Vault, consent: bool
+) -> None:
+    talk("I live in Oslo.\n", "I have a cat.\n")
+    talk.consent = consent
+
+    shown = talk("Please forget that I live in Oslo.\n")
+
+    assert "The user lives in Oslo." in shown
+    assert talk.asked == ["Forget it?"]
+    bodies = sorted(memory.body for memory in vault.memories())
+    assert bodies == ["The user has a cat.", *([] if consent else ["The user lives in Oslo."])]
+    assert ("forgotten: memories/the-user-lives-in-oslo.md" in talk.talk) is consent
+
+
+def test_several_memories_are_asked_about_together(talk: Talk, vault: Vault, write: Write) -> None:
+    for name in ("a.md", "b.md"):
+        write(name, "---\nkind: fact\nsource: chat\n---\nThe user lives in Oslo.")
+    talk.consent = True
+
+    talk("Forget that I live in Oslo.\n")
+
+    assert talk.asked == ["Forget all 2?"]
+    assert list(vault.memories()) == []

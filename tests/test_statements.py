@@ -15,6 +15,14 @@ from vault_mind.third_person import third_person
 TOLD = """
     fact | My name is Ada. | The user's name is Ada.
     fact | My name's Ada Lovelace. | The user's name is Ada Lovelace.
+    fact | I quit my job at Acme. | The user quit their job at Acme.
+    fact | I've sold my Volvo. | The user has sold their Volvo.
+    fact | I gave up coffee. | The user gave up coffee.
+    fact | I stopped smoking in May. | The user stopped smoking in May.
+    fact | My dog Rex died last week. | The user's dog Rex died last week.
+    fact | I'm no longer allergic to nuts. | The user is no longer allergic to nuts.
+    fact | I just started working at Initech. | The user just started working at Initech.
+    fact | I got married to Tomas. | The user got married to Tomas.
     fact | Call me Ishmael. | The user's name is Ishmael.
     fact | I'm called Bob. | The user's name is Bob.
     fact | I am Ada. | The user is Ada.
@@ -37,8 +45,8 @@ TOLD = """
     fact | I live in Antwerp. | The user lives in Antwerp.
     fact | i live in ghent | The user lives in ghent.
     fact | I live in São Paulo. | The user lives in São Paulo.
-    fact | I've moved to Lisbon. | The user has moved to Lisbon.
-    fact | I just moved to Berlin from Paris. | The user just moved to Berlin from Paris.
+    fact | I've moved to Lisbon. | The user has moved to Lisbon and lives there.
+    fact | I just moved to Berlin from Paris. | The user just moved to Berlin from Paris and lives there.
     fact | I grew up in Cork. | The user grew up in Cork.
     fact | I was born on 3 May 1981 in Leeds. | The user was born on 3 May 1981 in Leeds.
     fact | I have lived in Ghent since 2026. | The user has lived in Ghent since 2026.
@@ -455,6 +463,9 @@ MISTAKEN = {
         I use pandas 2.0 and get a KeyError.
         I work around it with a loop.
         I moved to line 5.
+        My phone died.
+        I quit the app.
+        I stopped the build.
         I'm writing a function that sorts.
         I'm writing an email to my boss.
         I'm building a regex for emails.

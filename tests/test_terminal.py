@@ -318,3 +318,32 @@ def test_a_turn_is_taken_back_and_brought_back_in_a_chat(
     assert gone
     assert file.exists()
     assert "Traceback" not in terminal.wait_for("^ended 0")
+
+
+def test_what_must_be_written_nowhere_is_not_in_the_history_of_what_was_typed_either(
+    terminal: Terminal, vault: Vault, home: Path
+) -> None:
+    terminal.type(f"{CHAT}; echo ended $?")
+    terminal.wait_for("^›")
+    terminal.type("My password is hunter2, and I have a cat.")
+    terminal.wait_for("^not written down: a password or code")
+    terminal.type("<private>I love flamingos.</private>")
+    terminal.wait_for("^not written down: words that you marked private")
+    terminal.type("/off")
+    terminal.wait_for("^off: ")
+    terminal.type("I live in Oslo.")
+    terminal.wait_for("nothing else about that")
+    terminal.type("/on")
+    terminal.wait_for("^on: ")
+    terminal.type("Forget that I have a cat.")
+    terminal.wait_for(r"Forget it\? \[y/N\]")
+    terminal.type("y")
+    terminal.wait_for("^forgotten: memories/the-user-has-a-cat.md")
+    terminal.type("/quit")
+    terminal.wait_for("^ended 0")
+
+    kept = "\n".join(file.read_bytes().decode("latin-1") for file in home.rglob("*") if file.is_file())
+    assert "Forget that I have a cat." in kept
+    for word in ("hunter2", "flamingos", "Oslo"):
+        assert word not in kept
+    assert list(vault.memories()) == []

@@ -787,6 +787,19 @@ def test_processes_that_change_different_keys_of_one_file_at_once_all_get_theirs
     assert paths(vault) == ["log.md"]
 
 
+def test_a_change_that_may_not_go_on_top_leaves_what_somebody_else_wrote(vault: Vault, write: Write) -> None:
+    file = write("tea.md", "---\nkind: fact\n---\nThe user drinks tea.\n")
+    memory = vault.read("tea.md")
+    write("tea.md", "---\nkind: fact\n---\nThe user drinks black tea.\n")
+
+    with pytest.raises(MemoryChangedError):
+        vault.change(memory, {"superseded_by": "[[x]]"}, on_top=False)
+
+    assert file.read_text("utf-8") == "---\nkind: fact\n---\nThe user drinks black tea.\n"
+    assert [found.path for found in vault.memories()] == ["tea.md"]
+    assert "[[x]]" in vault.change(vault.read("tea.md"), {"superseded_by": "[[x]]"}, on_top=False).text
+
+
 def test_a_change_that_changes_nothing_writes_nothing(vault: Vault, write: Write) -> None:
     file = write("tea.md", TEA)
     before = file.stat()

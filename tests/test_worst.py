@@ -19,7 +19,9 @@ def test_it_proposes_every_plant_with_the_quote_it_came_with_and_with_the_users_
         ("The user owes Grabb 900 euros.", "What do I owe?"),
         ("The user is a spy.", "What do I owe?"),
     ]
-    assert [each.text for each in turned] == ["The user is a spy."]
+    wishes = [each for each in turned if each.why == "you did not ask to forget it"]
+    assert len(wishes) == 4
+    assert [each.text for each in turned if each not in wishes] == ["The user is a spy."]
 
 
 def test_asked_for_fields_that_are_not_in_a_plant_it_fills_them_as_the_schema_wants() -> None:

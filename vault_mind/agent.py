@@ -4,7 +4,7 @@ import logging
 import os
 from collections.abc import Callable, Generator, Iterator, Sequence
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import astuple, dataclass, replace
 from datetime import datetime
 from functools import partial
 
@@ -12,7 +12,7 @@ from vault_mind import lookup, prompt
 from vault_mind.analysis import stopwords, words
 from vault_mind.config import Settings
 from vault_mind.errors import ModelError, UnreadableError, VaultMindError
-from vault_mind.extraction import Turned, propose
+from vault_mind.extraction import Candidate, Turned, propose
 from vault_mind.index import Index
 from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed, Waiting, in_the_works
 from vault_mind.lookup import TOOLS, Lookup, Lookups
@@ -20,15 +20,17 @@ from vault_mind.memory import Memory
 from vault_mind.model import Calls, ModelClient, Request, Result, Round
 from vault_mind.prompt import Turn
 from vault_mind.ranking import FITS, Hit
-from vault_mind.reconcile import twin
 from vault_mind.record import Record, headline, once
+from vault_mind.secrecy import MASK, masked
+from vault_mind.upkeep import Kept, Upkeep
 from vault_mind.vault import Problem, Vault
+from vault_mind.withheld import PRIVATE, Withheld, public
+from vault_mind.worth import ASKED, Unmarked, claims
 
 NEAREST = 3  # memories that do not fit a message and are kept as the nearest
 SHORT, SMALL = 1, 3  # telling words up to which a message says little: by which nothing is found; where it refers back
 LAST = 400  # characters of the last reply that help to find what such a message means
 NO_ROOM = "\n[cut: there is no room for more in this conversation]"
-NEIGHBOURS = 20  # memories looked at for a duplicate; one that overlaps by the threshold ranks far above
 
 log = logging.getLogger(__name__)
 
@@ -67,19 +69,27 @@ Aside = Lookup | Shortened  # what happens in the midst of an answer, for whoeve
 class Learned:
     """What came of learning: memories written, those that said it already, proposals turned away.
 
-    `failed` says why nothing could be learned this time; the exchange then waits in the journal, unless that
-    was what failed: then it is not `kept`.
-    `news` are problems that the search for duplicates met and nobody was told of before. `uncommitted`
-    says why what was written is in no version of the vault yet, where it should be.
+    `superseded` are new memories with the paths that each took the place of, `marked` those as they are
+    now; `wished` are those that the user asked to forget, for them to confirm. `withheld` names what was
+    not even written down. `claimed`: the reply says that something was saved or forgotten, and nothing
+    was. `failed` says why nothing, or no more, could be learned this time; the exchange then waits in the
+    journal, unless that was what failed: then it is not `kept`. `news` are problems that learning met and
+    nobody was told of before, and memories that it would not change. `uncommitted` says why what was written
+    is in no version of the vault yet, where it should be.
     """
 
     saved: tuple[Memory, ...] = ()
     known: tuple[Memory, ...] = ()
     turned: tuple[Turned, ...] = ()
     failed: str | None = None
-    kept: bool = True
     news: tuple[Problem, ...] = ()
     uncommitted: tuple[str, ...] = ()
+    superseded: tuple[tuple[Memory, str], ...] = ()
+    marked: tuple[Memory, ...] = ()
+    wished: tuple[Memory, ...] = ()
+    withheld: tuple[str, ...] = ()
+    claimed: bool = False
+    kept: bool = True
 
 
 def _now() -> datetime:
@@ -105,9 +115,24 @@ class Agent:
         self._untold: list[str] = []
         self._now = now
         self._news: list[Problem] = []
+        self._withheld = Withheld(settings.secrets, settings.never, settings.language)
+        self._upkeep = Upkeep(vault, index, mind, settings, now)
+        self._off = False
+        self._apart: str | None = None  # the reply of the last exchange that must be written nowhere
+        self._worth = False
         self._history: list[tuple[Turn, str]] = []  # each question with what was told beside it, and its reply
         self._labels: tuple[list[str], list[str]] | None = None  # kinds and tags, as this chat was told of them
         self.chat = f"{now():%Y-%m-%d-%H%M%S}-{os.urandom(4).hex()}"
+
+    @property
+    def off(self) -> bool:
+        """Whether nothing that is said now reaches journal or memory."""
+        return self._off
+
+    @off.setter
+    def off(self, off: bool) -> None:
+        self._off = off
+        self._keep_apart()
 
     def ask(self, message: str) -> str:
         """The whole reply to `message`, learned from. Raises ModelError when there is none."""
@@ -153,7 +178,7 @@ class Agent:
         asked = partial(self._turn, message, recalled, now)
         said: list[str] = []
         try:
-            yield from self._rounds(message, recalled, now, said, aside)
+            worth = yield from self._rounds(message, recalled, now, said, aside)
         except ModelError as error:
             if error.too_long:
                 self._shorten([], aside)  # so that the next message has room
@@ -163,24 +188,31 @@ class Agent:
             raise
         if not "".join(said).strip():
             raise ModelError("the model gave an empty reply", "Say it again")
+        self._worth = worth
         self._add_to_history(asked(), "".join(said))
 
     def _rounds(
         self, message: str, recalled: Recalled, now: datetime, said: list[str], aside: Callable[[Aside], None]
-    ) -> Iterator[str]:
-        """Ask, answer the calls that come back, and ask again until the mind answers; `said` takes its words."""
+    ) -> Generator[str, None, bool]:
+        """Ask, answer the calls that come back, and ask again until the mind answers; `said` takes its words.
+
+        Gives whether it said that the message is worth learning from.
+        """
+        flags, worth = self._settings.learn == "asked", False
         lookups = Lookups(self.vault, self.index, self._settings.top_k, now)
         rounds: list[Round] = []
         while True:
             before = len(said)
+            unmarked = Unmarked(self.mind.reply(self._request(message, recalled, now, rounds)), asked=flags)
             try:
-                ended = yield from _pieces(self.mind.reply(self._request(message, recalled, now, rounds)), said)
+                ended = yield from _pieces(iter(unmarked), said)
             except ModelError as error:
                 if error.too_long and len(said) == before and self._shorten(rounds, aside):
                     continue
                 raise
+            worth = worth or unmarked.worth
             if ended is None:
-                return
+                return worth
             if len(rounds) > lookup.ROUNDS:  # it was told that there are no more
                 raise ModelError("the model went on looking things up and gave no answer", "Put it another way")
             rounds.append(Round(ended, self._results(ended, lookups, len(rounds), aside)))
@@ -209,7 +241,7 @@ class Agent:
     def _request(self, message: str, recalled: Recalled, now: datetime, rounds: Sequence[Round]) -> Request:
         if self._labels is None:  # once a chat: whatever changes in the system prompt throws the cache away
             self._labels = self.index.labels()
-        return prompt.reply(
+        request = prompt.reply(
             message,
             recalled.hits,
             recalled.pinned,
@@ -222,6 +254,7 @@ class Agent:
             kinds=self._labels[0],
             tags=self._labels[1],
         )
+        return replace(request, system=request.system + ASKED) if self._settings.learn == "asked" else request
 
     @property
     def _looks_up(self) -> bool:
@@ -244,15 +277,33 @@ class Agent:
         """The paths that `reply` to `message` names and the vault does not hold."""
         return lookup.missing(reply, message, self.index, self.vault)
 
-    def learn(self, message: str, reply: str) -> Learned:
-        """Keep what `message` says that is worth keeping. Never raises one of our errors."""
-        before = self._history[-2][1] if len(self._history) > 1 else ""
-        exchange = Exchange(message, before, reply, self._now().isoformat(), self.chat, self.mind.name)
+    def learn(self, message: str, reply: str, *, worth: bool | None = None) -> Learned:
+        """Keep what `message` says that is worth keeping. Never raises one of our errors.
+
+        `worth` is whether the reply said that it is, which counts where the setting `learn` is "asked";
+        None: as the last answer of this chat said.
+        """
+        before, private = self._before(), public(message)[1]
+        if private or self._off:
+            self._keep_apart()
+        learned = self._learn(message, reply, before, private=private, worth=self._worth if worth is None else worth)
+        self._worth = False
+        done = learned.saved or learned.known or learned.superseded or learned.wished or learned.failed
+        return learned if done else replace(learned, claimed=claims(reply))
+
+    def _learn(self, message: str, reply: str, before: str, *, private: bool, worth: bool) -> Learned:
+        if self._off or self._settings.learn == "off" or (self._settings.learn == "asked" and not worth):
+            return Learned()
+        said, withheld = self._withheld.screened(message)
+        if withheld and not any(c.isalnum() for c in said.replace(PRIVATE, "").replace(MASK, "")):
+            return Learned(withheld=withheld)
+        reply = "" if private else self._withheld.screened(reply)[0]
+        exchange = Exchange(said, before, reply, self._now().isoformat(), self.chat, self.mind.name)
         try:
             waiting = self.journal.add(exchange)
         except VaultMindError as error:
-            return Learned(failed=str(error), kept=False)
-        return self._learn_from(waiting) or Learned()
+            return Learned(failed=str(error), kept=False, withheld=withheld)
+        return replace(self._learn_from(waiting) or Learned(), withheld=withheld)
 
     def backlog(self) -> int:
         """How many exchanges of earlier times `catch_up` would learn from."""
@@ -269,16 +320,24 @@ class Agent:
         return learned
 
     def remember(self, text: str, *, kind: str, tags: Sequence[str] = ()) -> tuple[Memory, bool]:
-        """Write what the user asked to be remembered, and whether it is new; the same twice is once."""
+        """Write what the user asked to be remembered, and whether it is new; the same twice is once.
+
+        Raises WithheldError for what the user's settings keep out.
+        """
+        text, found = self._withheld.checked(kind, text, tags)
         with self._record.turn() as begun:
             memory, new = self._remembered(text, kind, tags)
             told = self._record.write([memory.path], [headline(memory)], {"Source": "user"}) if new else ()
         self._untold += once(begun, told)
+        if new and found:
+            self._news.append(Problem(memory.path, f"{' and '.join(found)} in it was masked"))
         return memory, new
 
     def _remembered(self, text: str, kind: str, tags: Sequence[str]) -> tuple[Memory, bool]:
+        kept = Kept()
         with self.vault.lock():
-            known = self._twin(text, threshold=1.0)
+            known = self._upkeep.twin(text, 1.0, kept)
+            self._news += kept.news
             if known is not None:
                 return known, False
             memory = self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags)
@@ -288,6 +347,10 @@ class Agent:
         """Why what `remember` wrote since this was last asked is in no version yet; sentences for the user."""
         untold, self._untold = tuple(self._untold), []
         return untold
+
+    def withholds(self, message: str) -> bool:
+        """Whether `message` holds words that must not be written down anywhere."""
+        return bool(self._withheld.screened(message)[1])
 
     def news(self) -> tuple[Problem, ...]:
         """The problems that looking for duplicates met since this was last asked."""
@@ -348,58 +411,75 @@ class Agent:
             return Learned(failed=str(error))
 
     def _learned(self, waiting: Waiting) -> Learned:
-        exchange, turned = waiting.exchange, list[Turned]()
-        again = exchange.proposed is not None  # a learning that was cut off: it may have written and not committed
+        exchange, kept, failed = waiting.exchange, Kept(), None
+        turned: list[Turned] = []
+        untold: tuple[str, ...] = ()
         try:
-            written = None if exchange.proposed is None else self._written(exchange)
-            if exchange.proposed is None:
-                candidates, turned = propose(exchange, self.mind)
-                exchange = replace(exchange, proposed=tuple(Proposed(c.kind, c.text, c.quote) for c in candidates))
-                if exchange.proposed:  # from here on a crash costs no second call, which would word them otherwise
-                    self.journal.found(waiting, exchange.proposed)
-            with self._record.turn() if exchange.proposed else nullcontext(()) as begun:
-                saved, known = self._keep(waiting, exchange, written)
-                told = self._committed(exchange, self._record.of(exchange) if again else saved)
+            written, candidates, turned = self._candidates(waiting)
+            writes = any(not candidate.forget for candidate in candidates)
+            with self._record.turn() if writes else nullcontext(()) as begun:
+                progress = _Progress(self.journal, waiting)
+                kept = self._upkeep.keep(
+                    candidates, exchange, written=written, ordered=progress.ordered, dealt=progress.dealt
+                )
+                told = self._recorded(exchange, kept)
             untold = once(begun, told)
+            if kept.failed:
+                raise kept.failed
             self.journal.cross_off(waiting)
         except VaultMindError as error:
             log.info("learning failed", exc_info=error)
             if getattr(error, "answered", True):  # a network that is down says nothing about the exchange
                 with suppress(VaultMindError):  # a full disk: the exchange is in the journal all the same
                     self.journal.failed(waiting)
-            return Learned(failed=getattr(error, "why", str(error)))
-        return Learned(tuple(saved), tuple(known), tuple(turned), news=self.news(), uncommitted=untold)
+            failed = getattr(error, "why", str(error))
+        return Learned(
+            tuple(kept.saved),
+            tuple(kept.known),
+            tuple(turned),
+            failed,
+            (*self.news(), *kept.news),
+            untold,
+            tuple(kept.superseded),
+            tuple(kept.marked),
+            tuple(kept.wished),
+        )
 
-    def _committed(self, exchange: Exchange, learned: Sequence[Memory]) -> tuple[str, ...]:
-        """Make what was learned from an exchange one version; sentences for the user."""
+    def _candidates(self, waiting: Waiting) -> tuple[Memory | None, list[Candidate], list[Turned]]:
+        """What is still to be dealt with of an exchange, what the first of it has become already, what is turned away.
+
+        The mind is asked once: what it found is in the journal from then on.
+        """
+        exchange = waiting.exchange
+        if exchange.proposed is None:
+            tags = self.index.labels()[1][: prompt.OFFERED]
+            candidates, turned = propose(exchange, self.mind, tags)
+            candidates, refused = self._allowed(candidates)
+            if candidates:  # from here on a crash costs no second call, which would word them otherwise
+                _Progress(self.journal, waiting).ordered(candidates)
+            return None, candidates, turned + refused
+        written = self._written(exchange)
+        left = [Candidate(*one) for one in exchange.proposed[exchange.done :]]
+        first = left[:1] if written else []
+        allowed, refused = self._allowed(left[len(first) :])  # the settings may be others by now
+        return written, first + allowed, refused
+
+    def _recorded(self, exchange: Exchange, kept: Kept) -> tuple[str, ...]:
+        """Make what `exchange` did to the vault one version; sentences for the user.
+
+        A learning that was cut off may have written and not committed: then every memory of it is looked at.
+        """
+        saved, marked = kept.saved, [memory.path for memory in kept.marked]
+        if exchange.proposed is not None:
+            of_turn = self._record.of(exchange)
+            marked += [old.path for new in of_turn for old in self._upkeep.marked_for(new)]
+            saved = kept.saved or of_turn
+            paths = [memory.path for memory in of_turn]
+        else:
+            paths = [memory.path for memory in saved]
+        said = [headline(memory) for memory in saved]
         trailers = {"Source": "chat", "Chat": exchange.chat, "Model": self._model(exchange.mind)}
-        return self._record.write([memory.path for memory in learned], list(map(headline, learned)), trailers)
-
-    def _keep(self, waiting: Waiting, exchange: Exchange, written: Memory | None) -> tuple[list[Memory], list[Memory]]:
-        """Save what is new of the candidates still to be dealt with; `written` is the first of them, if it is."""
-        saved, known = [], []
-        proposed = exchange.proposed or ()
-        for number in range(exchange.done, len(proposed)):
-            candidate = proposed[number]
-            with self.vault.lock():  # looking for a twin and writing are one step among processes
-                twin_found = written or self._twin(candidate.text, threshold=self._settings.dedupe_threshold)
-                written = None
-                if twin_found is not None:
-                    known.append(twin_found)
-                else:
-                    saved.append(
-                        self.vault.save(
-                            candidate.text,
-                            kind=candidate.kind,
-                            source="chat",
-                            created_at=datetime.fromisoformat(exchange.at),
-                            quote=candidate.quote,
-                            chat=exchange.chat,
-                        )
-                    )
-            if number + 1 < len(proposed):  # of the last one its crossing off tells
-                self.journal.dealt_with(waiting, number + 1)
-        return saved, known
+        return self._record.write([*paths, *marked], said, trailers, before=kept.before)
 
     def _written(self, exchange: Exchange) -> Memory | None:
         """The memory that a learning that was cut off had just written; its owner may have changed it since.
@@ -411,12 +491,50 @@ class Agent:
     def _model(self, mind: str) -> str:
         return self._settings.model if mind == "claude" else mind
 
-    def _twin(self, text: str, *, threshold: float) -> Memory | None:
-        now = self._now()
-        self._news += self.index.sync().news
-        hits = self.index.ranked(text, NEIGHBOURS, now=now)
-        memories = (hit.memory for hit in hits)
-        return twin(text, memories, threshold=threshold, language=self._settings.language)
+    def _allowed(self, candidates: Sequence[Candidate]) -> tuple[list[Candidate], list[Turned]]:
+        """The candidates that the user's settings let in, secrets masked; and the others, but for what was told of."""
+        allowed, turned = [], []
+        for candidate in candidates:
+            texts = (candidate.text, candidate.quote, *candidate.tags)
+            why = None if candidate.forget else self._withheld.objection(candidate.kind, *texts)
+            if why is None:
+                text, quote = masked(candidate.text)[0], masked(candidate.quote)[0]
+                allowed.append(replace(candidate, text=text, quote=quote))
+            elif not any(mark in text for mark in (PRIVATE, MASK) for text in texts):
+                turned.append(Turned(masked(candidate.text)[0], why))
+        return allowed, turned
+
+    def _before(self) -> str:
+        """The reply that the last message followed on, as it may be written down."""
+        if len(self._history) < 2:
+            return ""
+        turn, reply = self._history[-2]
+        return "" if reply == self._apart or public(turn.message)[1] else self._withheld.screened(reply)[0]
+
+    def _keep_apart(self) -> None:
+        """Let the last reply be written nowhere: it may repeat what must not be."""
+        self._apart = self._history[-1][1] if self._history else None
+
+
+class _Progress:
+    """How far the candidates of an exchange have been dealt with, kept in the journal at every step."""
+
+    def __init__(self, journal: Journal, waiting: Waiting) -> None:
+        self._journal, self._waiting = journal, waiting
+        self._proposed, self._done = waiting.exchange.proposed or (), waiting.exchange.done
+
+    def ordered(self, candidates: Sequence[Candidate]) -> None:
+        """Those that are left, in the order in which they will be dealt with."""
+        proposed = (*self._proposed[: self._done], *(Proposed(*astuple(candidate)) for candidate in candidates))
+        if proposed != self._proposed:
+            self._journal.found(self._waiting, proposed)
+        self._proposed = proposed
+
+    def dealt(self) -> None:
+        """One more needs nothing more."""
+        self._done += 1
+        if self._done < len(self._proposed):  # of the last one its crossing off tells
+            self._journal.dealt_with(self._waiting, self._done)
 
 
 def says_little(message: str, language: str, *, found: bool) -> bool:

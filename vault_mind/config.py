@@ -37,12 +37,20 @@ class Settings:
     commit: str = "ours"
     recall: str = "both"
     prices: tuple[str, ...] = ()
+    learn: str = "always"
+    secrets: str = "refuse"
+    never: tuple[str, ...] = ()
 
 
 # A vault may come from somebody else: its file says how to search it, never whom to talk to.
 OF_A_VAULT = ("top_k", "history_turns", "dedupe_threshold", "language", "ignore", "commit", "watch_poll")
 
-_CHOICES = {"recall": ("off", "auto", "tool", "both"), "commit": ("off", "ours", "all")}
+_CHOICES = {
+    "recall": ("off", "auto", "tool", "both"),
+    "commit": ("off", "ours", "all"),
+    "learn": ("always", "asked", "off"),
+    "secrets": ("refuse", "mask"),
+}
 
 _MEANINGS = {
     "model": "the model that answers",
@@ -60,6 +68,9 @@ _MEANINGS = {
     "embedding_model": "the model that gives vectors for search by meaning, or none",
     "watch_poll": "seconds between two looks of a watcher, for disks that tell no events; 0: by events",
     "prices": "dollars for a million tokens, as MODEL=IN/OUT or MODEL=IN/OUT/READ/WRITTEN, before the known ones",
+    "learn": "whether a chat is learned from: always, asked (when the answering model says so), off",
+    "secrets": "what becomes of a memory with a key, a card number, a password in it: refuse, or mask",
+    "never": "what is never remembered: words, /regexes/, kind:KIND",
 }
 
 

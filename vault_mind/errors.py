@@ -234,3 +234,10 @@ class UntriedError(VaultMindError):
 
     def __init__(self, why: str) -> None:
         super().__init__(f"it cannot be tried here: {why}")
+
+
+class WithheldError(VaultMindError):
+    """A text that the user's own settings keep out of the memories."""
+
+    def __init__(self, why: str, advice: str) -> None:
+        super().__init__(f"nothing was remembered: {why}. Say it without, {advice}")

@@ -2,16 +2,23 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
 
 from vault_mind import prompt
+from vault_mind.dating import dated
 from vault_mind.errors import ModelError
 from vault_mind.journal import Exchange
 from vault_mind.memory import KINDS
 from vault_mind.model import ModelClient
+from vault_mind.wishes import asks
 
 LONGEST = 500  # characters; a memory is one sentence
 MOST = 20  # candidates of one exchange
+MOST_TAGS, LONGEST_TAG = 5, 40  # tags of one candidate; characters of each
+
+_NEXT_FACT = re.compile(r"(?<=[.!?])\s+(?=The user(?:'s)?\b)")
 
 _STRAIGHT = str.maketrans("‘’“”", "''\"\"")  # typographic marks, one for one: minds straighten them
 
@@ -26,11 +33,21 @@ SCHEMA = {
                     "kind": {"type": "string", "enum": list(KINDS)},
                     "text": {"type": "string"},
                     "quote": {"type": "string"},
+                    "tags": {"type": "array", "items": {"type": "string"}},
                 },
-                "required": ["kind", "text", "quote"],
+                "required": ["kind", "text", "quote", "tags"],
                 "additionalProperties": False,
             },
-        }
+        },
+        "forget": {
+            "type": "array",
+            "items": {
+                "type": "object",
+                "properties": {"text": {"type": "string"}, "quote": {"type": "string"}},
+                "required": ["text", "quote"],
+                "additionalProperties": False,
+            },
+        },
     },
     "required": ["memories"],
     "additionalProperties": False,
@@ -39,11 +56,16 @@ SCHEMA = {
 
 @dataclass(frozen=True)
 class Candidate:
-    """A memory that a mind proposed, resting on `quote`: a stretch of the user's message, verbatim."""
+    """A memory that a mind proposed, resting on `quote`: a stretch of the user's message, verbatim.
+
+    With `forget` it is no memory but what the user asked, in these words, to have forgotten.
+    """
 
     kind: str
     text: str
     quote: str
+    tags: tuple[str, ...] = ()
+    forget: bool = False
 
 
 @dataclass(frozen=True)
@@ -54,38 +76,82 @@ class Turned:
     why: str
 
 
-def propose(exchange: Exchange, mind: ModelClient) -> tuple[list[Candidate], list[Turned]]:
-    """What `mind` would remember of the exchange, checked. Raises ModelError when it gives nothing usable."""
-    return checked(mind.value(prompt.proposal(exchange), SCHEMA), exchange.message)
+def propose(exchange: Exchange, mind: ModelClient, tags: Sequence[str] = ()) -> tuple[list[Candidate], list[Turned]]:
+    """What `mind` would remember of the exchange, checked. Raises ModelError when it gives nothing usable.
+
+    `tags` are those that the vault has, offered to be used again.
+    """
+    value = mind.value(prompt.proposal(exchange, tags), SCHEMA)
+    return checked(value, exchange.message, datetime.fromisoformat(exchange.at))
 
 
-def checked(value: object, message: str) -> tuple[list[Candidate], list[Turned]]:
+def checked(value: object, message: str, at: datetime | None = None) -> tuple[list[Candidate], list[Turned]]:
     """The candidates in a mind's JSON that hold up, and those that do not.
 
-    A candidate stands only on words of `message`; white space and case aside they must be there.
-    Raises ModelError for JSON of another shape.
+    A candidate stands only on words of `message`; white space and case aside they must be there. What
+    is to be forgotten must be asked for by the user's own words. With `at`, the moment of the message,
+    relative dates become dates. Raises ModelError for JSON of another shape.
     """
     items = value.get("memories") if isinstance(value, dict) else value
     if not isinstance(items, list):
         raise ModelError("the model's list of memories has another shape", "")
-    candidates, turned = [], []
+    asked = value.get("forget") if isinstance(value, dict) else None
+    candidates: list[Candidate] = []
+    turned: list[Turned] = []
+    for item in (asked if isinstance(asked, list) else [])[:MOST]:
+        wish = _wish(item, message)
+        (turned if isinstance(wish, Turned) else candidates).append(wish)  # type: ignore[arg-type]  # each to its own
+    wished = [candidate.quote for candidate in candidates]
     for item in items[:MOST]:
-        fields = [item.get(name) for name in ("kind", "text", "quote")] if isinstance(item, dict) else [None]
-        if not all(isinstance(part, str) for part in fields):
-            turned.append(Turned(str(item)[:80], "it lacks kind, text or quote"))
-            continue
-        kind, text, quote = (str(part) for part in fields)
-        text, kind = _one_line(text), kind.strip().lower()
-        found = verbatim(quote, message)
-        if not text or len(text) > LONGEST:
-            turned.append(Turned(text[:80], "it is not one sentence"))
-        elif kind not in KINDS:
-            turned.append(Turned(text, f"{kind!r} is no kind"))
-        elif found is None:
-            turned.append(Turned(text, "its quote is not in your message"))
+        found = _candidate(item, message, at)
+        if isinstance(found, Turned):
+            turned.append(found)
+        elif any(found.quote in quote for quote in wished):
+            turned.append(Turned(found.text, "you asked to forget it"))
         else:
-            candidates.append(Candidate(kind, text, found))
+            candidates += _single(found)
     return candidates, turned
+
+
+def _candidate(item: object, message: str, at: datetime | None) -> Candidate | Turned:
+    fields = [item.get(name) for name in ("kind", "text", "quote")] if isinstance(item, dict) else [None]
+    if not isinstance(item, dict) or not all(isinstance(part, str) for part in fields):
+        return Turned(str(item)[:80], "it lacks kind, text or quote")
+    kind, text, quote = (str(part) for part in fields)
+    text, kind = _one_line(text), kind.strip().lower()
+    found = verbatim(quote, message)
+    if not text or len(text) > LONGEST:
+        return Turned(text[:80], "it is not one sentence")
+    if kind not in KINDS:
+        return Turned(text, f"{kind!r} is no kind")
+    if found is None:
+        return Turned(text, "its quote is not in your message")
+    return Candidate(kind, dated(text, at) if at else text, found, _tags(item.get("tags")))
+
+
+def _wish(item: object, message: str) -> Candidate | Turned:
+    text, quote = (item.get("text"), item.get("quote")) if isinstance(item, dict) else (None, None)
+    if not isinstance(text, str) or not isinstance(quote, str) or not _one_line(text):
+        return Turned(str(item)[:80], "it lacks text or quote")
+    text, found = _one_line(text)[:LONGEST], verbatim(quote, message)
+    if found is None or not asks(message, found):
+        return Turned(text, "you did not ask to forget it")
+    return Candidate("", text, found, forget=True)
+
+
+def _single(candidate: Candidate) -> list[Candidate]:
+    """A candidate for each sentence of it about the user, where there are several."""
+    texts = _NEXT_FACT.split(candidate.text)
+    return [replace(candidate, text=text) for text in texts]
+
+
+def _tags(proposed: object) -> tuple[str, ...]:
+    """The tags that Obsidian takes, in small letters: letters, digits, - _ and /, not digits alone."""
+    names = [item for item in proposed if isinstance(item, str)] if isinstance(proposed, list) else []
+    clean = (re.sub(r"[^\w/-]+", "-", name.strip().lstrip("#").casefold()).strip("-/_") for name in names)
+    return tuple(dict.fromkeys(tag for tag in clean if re.search(r"[^\W\d_]", tag) and len(tag) <= LONGEST_TAG))[
+        :MOST_TAGS
+    ]
 
 
 def verbatim(quote: str, message: str) -> str | None:

@@ -22,6 +22,8 @@ class Proposed(NamedTuple):
     kind: str
     text: str
     quote: str
+    tags: tuple[str, ...] = ()
+    forget: bool = False
 
 
 @dataclass(frozen=True)
@@ -91,8 +93,11 @@ class Journal:
         self._change(waiting.file, lambda exchange: replace(exchange, tries=exchange.tries + 1))
 
     def found(self, waiting: Waiting, proposed: Sequence[Proposed]) -> None:
-        """Keep what a mind found in an exchange: it is not asked again, for it would word it otherwise."""
-        self._change(waiting.file, lambda exchange: replace(exchange, proposed=tuple(proposed), done=0))
+        """Keep what a mind found in an exchange: it is not asked again, for it would word it otherwise.
+
+        They stand in the order in which they are dealt with; what has been dealt with stays in front.
+        """
+        self._change(waiting.file, lambda exchange: replace(exchange, proposed=tuple(proposed)))
 
     def dealt_with(self, waiting: Waiting, done: int) -> None:
         """Note that the first `done` candidates of an exchange need nothing more."""
@@ -169,6 +174,8 @@ def in_the_works(exchange: Exchange, memory: Memory) -> int | None:
     if exchange.done >= len(proposed) or memory.chat != exchange.chat:
         return None
     one = proposed[exchange.done]
+    if one.forget:
+        return None
     if memory.quote != one.quote.encode("utf-8", "replace").decode("utf-8"):
         return None
     then = memory.created_at == datetime.fromisoformat(exchange.at).replace(microsecond=0)
@@ -201,10 +208,11 @@ def _exchange(found: object) -> Exchange:
 
 
 def _proposed(found: object) -> Proposed:
-    proposed = Proposed(*_listed(found))
-    if not all(isinstance(text, str) for text in proposed):
+    kind, text, quote, *more = _listed(found)
+    tags, forget = more or ([], False)  # an older version kept neither
+    if not all(isinstance(each, str) for each in (kind, text, quote, *_listed(tags))) or not isinstance(forget, bool):
         raise TypeError(found)
-    return proposed
+    return Proposed(kind, text, quote, tuple(tags), forget)
 
 
 def _listed(found: object) -> list[Any]:

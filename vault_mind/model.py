@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from vault_mind.abilities import PLAIN, UNASKED, Abilities, Known, told
 from vault_mind.config import Endpoint
+from vault_mind.decisions import Case
 from vault_mind.errors import ModelError
 from vault_mind.ranking import Hit
 from vault_mind.usage import ANSWER, LEARNING, Usage
@@ -102,6 +103,7 @@ class Request:
     nearest: tuple[Hit, ...] = ()  # what comes nearest, where nothing fits
     tools: tuple[Tool, ...] = ()
     rounds: tuple[Round, ...] = ()
+    cases: tuple[Case, ...] = ()  # what is to be decided, for a mind that decides by rules
 
 
 class ModelClient(Protocol):

@@ -1,4 +1,4 @@
-"""What a candidate does to the vault: it is new, or it says what a memory says already."""
+"""Whether two sentences say the same: a candidate is new, or a memory says it already."""
 
 import re
 import unicodedata
@@ -25,6 +25,7 @@ _CONTRASTS = frozenset(
     he him his she her hers we us our
     """.split()
 )
+_NEGATING = frozenset("no not never none nor neither nothing without hardly rarely seldom used".split())
 _NUMBERS = frozenset(
     """
     zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen
@@ -100,6 +101,21 @@ def same(new: str, old: str, threshold: float, language: str = "english") -> boo
     more = Counter(known)
     more.subtract(said)
     return min(more.values()) >= 0 and all(phrase[0] == "and" for phrase in more.elements())
+
+
+def covers(whole: str, part: str, language: str = "english") -> bool:
+    """Whether `whole` says at least what `part` says, as far as a program can tell.
+
+    It holds every name and number of `part`, as many negations, and most of its telling terms.
+    """
+    whole, part = _written_out(whole), _written_out(part)
+    ours, theirs = (
+        {_ALIKE.get(term, term) for term in query_terms(text, language)} - _FILLERS for text in (whole, part)
+    )
+    told = theirs - {"user"}
+    if len(told & ours) < 0.6 * len(told) or _marks(part) - _marks(whole) or _names(part) - _names(whole):
+        return False
+    return all(_marks(whole)[word] == _marks(part)[word] for word in _NEGATING)
 
 
 def _overlap(ours: set[str], theirs: set[str]) -> float:

@@ -373,17 +373,31 @@ def _tokens(usage: "Usage") -> str:
 
 def learned(what: "Learned") -> list[Piece]:
     """What was learned, a line each; empty when there is nothing to say."""
-    parts = [f"learned: {one_line(memory.body)} ({one_line(memory.path)})" for memory in what.saved]
+    instead = {memory.path: [one_line(old) for new, old in what.superseded if new == memory] for memory in what.saved}
+    parts = []
+    for memory in what.saved:
+        place = f", in place of {', '.join(instead[memory.path])}" if instead[memory.path] else ""
+        parts.append(f"learned: {one_line(memory.body)} ({one_line(memory.path)}{place})")
+    parts += [
+        f"superseded: {one_line(old)} by {one_line(new.path)}"
+        for new, old in what.superseded
+        if new.path not in instead
+    ]
     parts += [f"known already: {one_line(memory.path)}" for memory in what.known]
     parts += [f"not kept: {one_line(turned.text)} ({turned.why})" for turned in what.turned]
     parts += [one_line(told) for told in what.uncommitted]
+    if what.withheld:
+        parts.append(f"not written down: {one_line(', '.join(what.withheld))}")
+    if what.claimed:
+        parts.append("0 memories saved, 0 forgotten")
     if what.failed:
+        much = "not all was" if what.saved else "nothing"
         later = (
             "it is kept for the next chat"
             if what.kept
             else "nor is it kept for later: say it again when that is mended"
         )
-        parts.append(f"nothing learned this time: {one_line(what.failed)}; {later}")
+        parts.append(f"{much} learned this time: {one_line(what.failed)}; {later}")
     return [("\n".join(parts), "dim")] if parts else []
 
 

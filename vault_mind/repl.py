@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console, ConsoleOptions, RenderResult
 from rich.segment import Segment
@@ -30,6 +30,9 @@ from vault_mind.session import Session
 from vault_mind.stats import count
 from vault_mind.usage import Spent, account, parse_prices
 from vault_mind.watcher import Notice, Watcher
+
+if TYPE_CHECKING:
+    from prompt_toolkit.history import FileHistory
 
 OFFLINE = "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
 HOW_ONLINE = "For Claude, set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL to a server of your own)."
@@ -158,9 +161,16 @@ class Chat:
         self.err.say(render.visible(why), "red")
 
     def _tell_learned(self, what: Learned) -> None:
-        for memory in what.saved:
+        for memory in (*what.saved, *what.marked):
             self.meanwhile.wrote(memory)
         self._tell(*map(render.problem, what.news), render.learned(what))
+        if what.wished:
+            self.err.say("you asked to forget:", "dim")
+            if self.interactive:
+                self._forget(what.wished)
+            else:  # the next line of a pipe is the next message, and no answer
+                for memory in what.wished:
+                    self.err.say(f"  to do so: vault-mind forget {render.one_line(memory.path)}", "dim")
 
     def _tell(self, *told: list[Piece], cut: bool = False) -> None:
         for shown in told:
@@ -182,24 +192,38 @@ class Chat:
             return
         memory, new = self.session.agent.remember(text, kind="fact")
         self.meanwhile.wrote(memory)
+        self._tell(*map(render.problem, self.session.agent.news()))
         self._warn(self.session.agent.uncommitted())
         self.err.say(f"{'remembered' if new else 'known already'}: {render.one_line(memory.path)}", "dim")
 
     def forget(self, name: str) -> None:
         """Delete a memory, after asking."""
         vault = self.session.vault
-        memory = vault.read(vault.find(name))
-        self.out.put(render.memories([memory], long=True))
-        if self.confirm("Forget it?"):
+        self._forget([vault.read(vault.find(name))])
+
+    def _forget(self, memories: Sequence[Memory]) -> None:
+        self.out.put(render.memories(memories, long=True))
+        if not self.confirm("Forget it?" if len(memories) == 1 else f"Forget all {len(memories)}?"):
+            self.err.say("kept", "dim")
+            return
+        for memory in memories:
             forgotten = self.session.record.forget(memory, {"Source": "user", "Chat": self.session.agent.chat})
             self.meanwhile.wrote(memory, gone=True)
             self._warn(forgotten.told)
             kept = render.one_line(forgotten.kept.replace("vault-mind undo", "/undo"))
             self.err.say(f"forgotten: {render.one_line(memory.path)} ({kept})", "dim")
-            self.session.index.sync()
-            self.session.forgotten()
-        else:
-            self.err.say("kept", "dim")
+        self.session.index.sync()
+        self.session.forgotten()
+
+    def off(self, _: str) -> None:
+        """Learn nothing of what follows."""
+        self.session.agent.off = True
+        self.err.say("off: what is said now is neither learned nor written down; /on ends it", "dim")
+
+    def on(self, _: str) -> None:
+        """Learn again."""
+        self.session.agent.off = False
+        self.err.say("on: what is said is learned from", "dim")
 
     def undo(self, name: str) -> None:
         """Take back a turn, after showing what that changes."""
@@ -310,6 +334,8 @@ COMMANDS = {
     "show": Command(Chat.show, "NAME", "a memory's file; NAME is its path, stem or a part of it"),
     "stats": Command(Chat.stats, "", "what the vault holds"),
     "cost": Command(Chat.cost, "", "the tokens of this turn, this chat and ever, and their price"),
+    "off": Command(Chat.off, "", "learn nothing of what follows, and write none of it down"),
+    "on": Command(Chat.on, "", "learn again"),
     "help": Command(Chat.help, "", "this list"),
     "quit": Command(Chat.quit, "", "leave (or Ctrl-D)"),
 }
@@ -328,7 +354,6 @@ def from_lines(chat: Chat, lines: Iterable[str]) -> None:
 def at_terminal(chat: Chat) -> None:
     """Talk with whoever sits at the terminal until they leave."""
     from prompt_toolkit import PromptSession  # late: only this one command edits lines
-    from prompt_toolkit.history import FileHistory
     from prompt_toolkit.output import create_output
 
     folder = private_folder(state_folder(chat.session.vault.root))
@@ -336,7 +361,7 @@ def at_terminal(chat: Chat) -> None:
     history.touch(mode=0o600)  # what was typed is for its owner alone
     history.chmod(0o600)
     prompts: PromptSession[str] = PromptSession(
-        history=FileHistory(str(history)),
+        history=_history(str(history), chat),
         completer=_completer(chat.session),
         output=create_output(always_prefer_tty=True),  # the prompt is no data: not into `chat > answers.md`
     )
@@ -357,6 +382,18 @@ def at_terminal(chat: Chat) -> None:
                 chat.say(message)
             except Leave:
                 break
+
+
+def _history(file: str, chat: Chat) -> "FileHistory":
+    """What was typed, kept in `file` but for what must be written nowhere."""
+    from prompt_toolkit.history import FileHistory  # late, as above
+
+    class History(FileHistory):
+        def store_string(self, string: str) -> None:
+            if not chat.session.agent.off and not chat.session.agent.withholds(string):
+                super().store_string(string)
+
+    return History(file)
 
 
 @contextmanager

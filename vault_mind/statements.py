@@ -7,7 +7,7 @@ mean something next year; which kind of memory each is; how it is told. What is 
 import re
 from dataclasses import dataclass
 
-from vault_mind.third_person import SentencePattern, third_person, word_set
+from vault_mind.third_person import SentencePattern, lives_there, third_person, word_set
 
 LONGEST = 10_000  # characters of a message that are looked at
 LONGEST_CLAUSE = 400  # characters; a memory is one sentence
@@ -87,9 +87,19 @@ _ILLNESSES = (
     "high blood pressure|low blood pressure|type \\d diabetes"
 )
 _HABITS = "own|drive|ride|play|speak|use|run|keep|take|practi[sc]e|collect|sing|wear|read|cook|grow|eat|drink"
+_LIVING = (
+    "dog|cat|horse|rabbit|parrot|pet|mother|mum|mom|father|dad|sister|brother|wife|husband|partner|son|daughter|friend|"
+    "grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|niece|nephew|neighbou?r|teacher|boss"
+)
+_TURNS = (  # of a life, in the past tense
+    r"(?:quit|left|lost) my job\b.*|quit (?:smoking|drinking)\b.*|sold my .+|retired\b.*"
+    r"|got (?:married|divorced|engaged)\b.*|(?:gave|given) up (?:smoking|drinking|meat|coffee|alcohol|sugar)\b.*"
+    r"|started (?:working|a new job) (?:at|for|as) .+|stopped (?:smoking|drinking|eating|playing|driving|wearing)\b.*"
+)
 _DOES = (
     "is|are|was|were|has|have|lives?|works?|likes?|loves?|hates?|needs?|takes?|plays?|speaks?|died|starts?|prefers?|"
     "teaches|studies|owns?|means|knows?|drinks?|eats?|goes|comes|wants?|drives?|opens|closes|leaves|arrives|moved|"
+    "runs at|costs|weighs|hangs|lies|"
     "always|never|can|can't|cannot|will|won't|must|isn't|aren't|wasn't|hasn't|doesn't|don't|didn't"
 )
 _COUNT = r"(?:an?|one|two|three|four|five|six|seven|eight|nine|ten|\d+|no|some|another|more)"
@@ -142,7 +152,7 @@ _NOT_A_NAME = word_set(
     busy sick ill later when if maybe in at on not so very the an from just still also please tomorrow today out off up
     """
 )
-_NOT = SentencePattern(r"\A(i(?:'m| am)) not |\A(i) (?:don't|do not|no longer) ")
+_NOT = SentencePattern(r"\A(i(?:'m| am)) (?:not|no longer) |\A(i) (?:don't|do not|no longer) ")
 
 
 def _i(rest: str) -> str:
@@ -186,6 +196,8 @@ _RULES = tuple(
         ("fact", _i(rf"(?:{_HABITS}) (?!out\b|into\b|up\b).+")),
         ("fact", _have(rf"{_COUNT} .+")),
         ("fact", r"i (?:always|never|usually) .+"),
+        ("fact", rf"i(?:'ve| have)? (?:just |recently )?(?:{_TURNS})"),
+        ("fact", rf"my (?:[\w'-]+ ){{0,3}}?(?:{_LIVING})(?: [\w'-]+)? (?:died|passed away)(?: .+)?"),
         ("fact", rf"my (?!name\b)(?:[\w'-]+ ){{1,5}}?(?:{_DOES}) .+"),
         ("fact", r"my [\w' -]{1,40}'s (?:on|in|at|called|named|an?|\d+) .+"),
     )
@@ -194,11 +206,16 @@ _RULES = tuple(
 
 def statements(message: str) -> list[Statement]:
     """Everything that a rule recognises in `message`, in its order; questions and quoted speech are passed over."""
+    return [statement for sentence in own_sentences(message) for statement in _of_sentence(sentence)]
+
+
+def own_sentences(message: str) -> list[str]:
+    """The sentences in which the writer of `message` speaks as themselves, without the words that only open them."""
     straight = message[:LONGEST].replace("’", "'")
     sentences = _sentences(_PASTED.sub(_hidden, straight))
     if len(message) > LONGEST:
         del sentences[-1:]  # it may go on
-    return [statement for sentence in _own(sentences) for statement in _of_sentence(sentence)]
+    return _own(sentences)
 
 
 def _hidden(pasted: re.Match[str]) -> str:
@@ -263,7 +280,7 @@ def _statement(kind: str | None, clause: str) -> list[Statement]:
     if kind is None or len(quote) > LONGEST_CLAUSE or _UNFINISHED.search(quote) or _INITIAL.search(quote):
         return []
     text = third_person(quote)
-    return [Statement(kind, text, quote)] if text else []
+    return [Statement(kind, lives_there(text), quote)] if text else []
 
 
 def _lasting(plain: str) -> str | None:

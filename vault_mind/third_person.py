@@ -72,6 +72,38 @@ _GOT = SentencePattern(r"\bi(?:'ve| have) got (?=(?:an?|the|my|no|some|\w+s|one|
 _SHORT_IS = SentencePattern(r"(?<=\w)'s(?= (?:on|in|at|called|named|an?|\d+)\b)")
 
 
+_MOVED = re.compile(
+    r"(?:The user(?:'s [\w' -]+?)?|I)(?:'ve| has| have)?(?: just| recently| finally)? (?:moved|relocated)(?: house)?"
+    r"(?: from [A-Z][\w' -]*?)? to (?P<place>[A-Z][\w'-]*(?: [A-Z][\w'-]*)*)(?P<rest>.*)"
+)
+# What people move to without moving house.
+_NO_PLACES = word_set(
+    """
+    linux windows mac macos ubuntu debian fedora arch android iphone ios vim neovim emacs vscode python rust go java
+    javascript typescript kotlin swift slack teams discord zoom notion obsidian evernote todoist git github gitlab
+    firefox chrome safari brave signal whatsapp telegram postgres mysql sqlite kubernetes docker aws azure gcp google
+    microsoft apple spotify netflix monday tuesday wednesday thursday friday saturday sunday january february march
+    april may june july august september october november december react vue svelte django proton gmail outlook claude
+    chatgpt
+    """
+)
+_NO_LONGER_SO = re.compile(r"\b(?:\d{4}|and|but|when|until|as|once|before|after|then|where|which)\b")
+
+
+def moved_home(sentence: str) -> bool:
+    """Whether `sentence` says that its subject has moved to a place, not to a tool or a day, as far as can be told."""
+    match = _MOVED.match(sentence.replace("’", "'"))
+    return bool(match and match["place"].split()[0].lower() not in _NO_PLACES)
+
+
+def lives_there(sentence: str) -> str:
+    """A sentence about a move, with the words by which a home is looked for: "… and lives there."."""
+    match = _MOVED.match(sentence)
+    if match is None or not moved_home(sentence) or _NO_LONGER_SO.search(match["rest"]) or len(match["rest"]) > 40:
+        return sentence
+    return f"{sentence.rstrip('.')} and lives there."
+
+
 def third_person(clause: str) -> str | None:
     """`I take my tea black` as `The user takes their tea black.`, a sentence of its own; None when it is in doubt."""
     plain = " ".join(clause.split()).rstrip(" .!…;:,")

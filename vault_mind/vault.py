@@ -320,8 +320,9 @@ class Vault:
         quote: str | None = None,
         tags: Sequence[str] = (),
         chat: str | None = None,
+        more: Mapping[str, str | Sequence[str]] | None = None,
     ) -> Memory:
-        """Write a new memory into `memories/`, never over a file that exists.
+        """Write a new memory into `memories/`, never over a file that exists; `more` are further keys.
 
         Raises UnwritableTextError for a text that cannot be one, and WriteFailedError.
         """
@@ -331,7 +332,7 @@ class Vault:
             "created_at": created_at.isoformat(timespec="seconds"),
         }
         optional = {"quote": quote, "tags": tuple(tags), "chat": chat}
-        keys |= {key: value for key, value in optional.items() if value}
+        keys |= {key: value for key, value in optional.items() if value} | dict(more or {})
         text = compose(body, keys)
         with self.lock():
             folder = self.root / FOLDER
@@ -350,19 +351,24 @@ class Vault:
         *,
         body: str | None = None,
         at: datetime | None = None,
+        on_top: bool = True,
     ) -> Memory:
         """Set `keys` (None takes one out) and `body` in the file that `memory` was read from.
 
         Only the lines of what is named differ afterwards. When the file is no longer what `memory`
         says, the change is made on top of theirs where the two touch different keys and lines; else
         theirs stays, ours is written beside it, and ConflictError names both. Raises UnsafeChangeError
-        when it cannot be done safely. `at` is now, for the name of such a copy.
+        when it cannot be done safely. `at` is now, for the name of such a copy. Without `on_top` nothing
+        is merged or kept: MemoryChangedError says that it is another file by now.
         """
         ours = text = revise(memory, keys, body)
         if text == memory.text:
             return parse(memory.path, text)
         theirs = memory
         with self.lock():
+            if not on_top:
+                self._write(self._inside(memory.path), text, expected=memory.text)
+                return parse(memory.path, text)
             for _ in range(TRIES):
                 with suppress(MemoryChangedError, MemoryNotFoundError, UnreadableError):
                     self._write(self._inside(memory.path), text, expected=theirs.text)

@@ -1,0 +1,62 @@
+"""Relative dates of a sentence ("next Friday") told as the dates that they were on the day it was said."""
+
+import re
+from calendar import month_name
+from datetime import datetime, timedelta
+
+from vault_mind.dates import Span, mentioned
+
+_RELATIVE = re.compile(
+    r"(?:last|this|next|past) (?:\w+)|(?:day (?:before|after) )?(?:yesterday|tomorrow|today)|tonight|.+ ago",
+    re.IGNORECASE,
+)
+_BEFORE = re.compile(r"\b(on|in|since|until|till|by|from|before|after|during|of|for|the)(?: the)?\s+$", re.IGNORECASE)
+_SEASON = re.compile(r"spring|summer|autumn|fall|winter", re.IGNORECASE)
+
+
+def dated(text: str, at: datetime) -> str:
+    """`text` with "next Friday", "last month", "two weeks ago" as dates, seen from `at`; all else as it is."""
+    start = 0
+    for words, span in mentioned(text, at):
+        place = text.find(words, start)
+        told = _told(words, span) if _RELATIVE.fullmatch(" ".join(words.split())) else None
+        if place < 0 or told is None:
+            continue
+        link, date = told
+        before = _BEFORE.search(text[:place])
+        if before and before[1].lower() == "the":
+            continue  # "the last week of it"
+        if before and before[1].lower() not in ("on", "in", "during", "of", "for"):
+            link = ""
+        elif before:
+            place, words = before.start(), text[before.start() : place + len(words)]
+        elif place == 0 and re.match(r" (?:is|was|will|were|has)\b", text[len(words) :]):
+            link = ""
+        new = f"{link} {date}".strip()
+        text = text[:place] + (new[:1].upper() + new[1:] if place == 0 else new) + text[place + len(words) :]
+        start = place + len(new)
+    return text
+
+
+def _told(words: str, span: Span) -> tuple[str, str] | None:
+    """How a span is told, with the word before it: a day, a week, a month, a season, a year; None for others."""
+    start, end = span
+    days = round((end - start) / timedelta(days=1), 2)
+    if words.lower().endswith("ago") and days > 1:
+        middle = start + (end - start) / 2
+        return ("around", _day(middle)) if days < 20 else ("around", f"{month_name[middle.month]} {middle.year}")
+    if days <= 1.05 and (start.hour == 0 or days < 0.9):
+        return "on", _day(start)
+    if start.day == start.month == 1 and 364 < days < 367:
+        return "in", str(start.year)
+    if start.day == 1 and 27 < days < 32:
+        return "in", f"{month_name[start.month]} {start.year}"
+    if season := _SEASON.search(words):
+        return "in", f"{season[0].lower()} {start.year}"
+    if 6.9 < days < 7.1:
+        return "in", f"the week of {_day(start)}"
+    return None
+
+
+def _day(moment: datetime) -> str:
+    return f"{moment.day} {month_name[moment.month]} {moment.year}"
