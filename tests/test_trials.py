@@ -178,6 +178,19 @@ def test_what_was_to_be_forgotten_may_be_gone_or_set_aside_but_not_current() -> 
     assert [row["lost"] for row in (kept, gone, aside)] == [0, 0, 0]
 
 
+def test_what_is_named_to_be_forgotten_is_confirmed_as_its_user_would() -> None:
+    item = sequence(
+        told=["The user works at Acme.", "The user has a cat."],
+        say=["Forget that I work at Acme."],
+        still=[{"says": ["cat"]}],
+        forgotten=[{"says": ["acme"]}],
+    )
+
+    row = trial(item, Offline())
+
+    assert (row["to forget"], row["kept"], row["aside"], row["lost"], row["as it should be"]) == (1, 0, 0, 0, 1)
+
+
 def pair(old: str, new: str, *, same: bool) -> Row:
     return trial(Item("duplicates", "x", "x", {"old": old, "new": new, "same": same}), None)
 

@@ -170,7 +170,10 @@ def _upkeep(item: Item, mind: ModelClient, settings: Settings) -> Row:
         look(vault.memories())
         for message in item.texts("say"):
             at += BETWEEN
-            _whole(vault.agent(mind, at).learn(message, REPLY))
+            what = vault.agent(mind, at).learn(message, REPLY)
+            _whole(what)
+            for memory in what.wished:  # whoever said so confirms what is named
+                vault.vault.forget(vault.vault.read(memory.path))
             look(vault.memories())
         files = vault.memories()
     current = [memory for memory in files if memory.current(at + BETWEEN)]

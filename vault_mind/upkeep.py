@@ -104,9 +104,7 @@ class Upkeep:
                 candidates = candidates[1:]
             cases = self._cases(candidates, exchange, kept)
             facts = [number for number, candidate in enumerate(candidates) if not candidate.forget]
-            facts.sort(
-                key=lambda number: number in cases
-            )  # what is plainly new is kept, whether the mind answers or not
+            facts.sort(key=cases.__contains__)  # what is plainly new is kept, whether the mind answers or not
             wishes = [number for number, candidate in enumerate(candidates) if candidate.forget]
             ordered([candidates[number] for number in facts + wishes])
             decisions: Mapping[int, Decision] | None = None
