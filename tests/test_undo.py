@@ -4,7 +4,7 @@ import pytest
 
 from tests.histories import MEMORY, TRAILERS, by_hand, learn, status
 from vault_mind.commits import commit
-from vault_mind.errors import MemoryChangedError, UndoRefusedError, VersionNotFoundError
+from vault_mind.errors import MemoryChangedError, NothingToUndoError, UndoRefusedError, VersionNotFoundError
 from vault_mind.history import History
 from vault_mind.past import read_at
 from vault_mind.undo import plan, undo
@@ -43,7 +43,7 @@ def test_undo_again_and_again_takes_back_turn_after_turn(plain: History) -> None
     while True:
         try:
             undo(plain, plan(plain), "Undone", {})
-        except UndoRefusedError:
+        except NothingToUndoError:
             break
 
     assert sorted(file.name for file in plain.root.glob("*.md")) == ["base.md"]
