@@ -6,11 +6,13 @@ the server was sent, and what is left when a stream stops or the server is gone.
 
 import json
 import os
+import re
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -221,6 +223,9 @@ def test_ctrl_c_in_mid_stream_stops_the_reply_and_not_the_chat(
 
     report(shown=shown[-600:])
     assert "Traceback" not in shown
+    for reply in re.findall(r"Tell me a tale\.\n(.*?)\nstopped", shown, re.DOTALL):
+        lines = [line.strip() for line in reply.splitlines()]
+        assert not any(line and following.startswith(line) for line, following in pairwise(lines))  # none shown twice
 
 
 def test_a_server_that_is_killed_in_mid_reply_costs_that_reply_and_the_chat_goes_on(

@@ -642,6 +642,15 @@ def test_who_is_told_when_to_come_back_waits_that_long(api: MessagesApi, claude:
     assert len(api.requests) == 2
 
 
+def test_who_has_let_go_of_its_connections_makes_new_ones(api: MessagesApi, claude: Claude) -> None:
+    reply(claude)
+    claude.close()
+    claude.close()
+
+    assert reply(claude) == "Hello."
+    assert len(api.requests) == 2
+
+
 # What was used
 
 COUNTED = {

@@ -208,6 +208,12 @@ class Claude:
         except Exception as error:  # promise 8: the first request will say it where it can be read
             log.debug("no client could be made", exc_info=error)
 
+    def close(self) -> None:
+        """Let go of the connections; the next request makes new ones."""
+        if self._connected:
+            self._connected.close()
+            self._connected = None
+
     def _client(self) -> "anthropic.Anthropic":
         if self._connected is None:
             import anthropic  # late: it takes seconds, and most commands need no model
