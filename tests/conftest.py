@@ -93,7 +93,7 @@ def index(vault: Vault) -> Iterator[Index]:
 
 @pytest.fixture
 def opened() -> Iterator[Callable[..., Session]]:
-    """Open a session as a program does: opened(vault.root, {}); afterwards its index is closed."""
+    """Open a session as a program does: opened(vault.root, {}); afterwards it is closed."""
     sessions: list[Session] = []
 
     def session(vault: Path | None, environment: dict[str, str], **more: Any) -> Session:
@@ -102,7 +102,7 @@ def opened() -> Iterator[Callable[..., Session]]:
 
     yield session
     for each in sessions:
-        each.index.close()
+        each.close()
 
 
 @pytest.fixture

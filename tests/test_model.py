@@ -266,7 +266,7 @@ def test_whatever_the_server_answers_becomes_one_error_that_says_what_to_do(
     [
         (Answer("Hel", error_in_stream=True, error="overloaded_error", message="Overloaded"), "overloaded"),
         (Answer("Hel", error_in_stream=True, error="api_error", message="Internal"), "Say it again"),
-        (Answer("Hel", cut=True), "Say it again"),
+        (Answer("Hel", cut=True), "^the connection was lost before the reply was whole. Say it again$"),
     ],
     ids=["overloaded", "broken", "cut"],
 )
@@ -281,6 +281,27 @@ def test_a_stream_that_breaks_off_is_an_error_after_what_was_said(
 
     assert "".join(said) == "Hel"
     assert len(api.requests) == 1
+
+
+@BOTH
+@pytest.mark.parametrize(
+    ("status", "error", "says"),
+    [
+        (503, "unavailable_error", "is not ready: Loading model. Wait a moment"),  # llama.cpp
+        (503, "api_error", "is not ready: Loading model. Wait a moment"),
+        (529, "overloaded_error", "the model is overloaded. Wait a moment"),
+        (429, "rate_limit_error", "too many requests for this key. Wait a moment"),
+    ],
+)
+def test_a_server_that_is_not_ready_says_nothing_about_what_was_asked(
+    api: MessagesApi, claude: Claude, ask: Ask, status: int, error: str, says: str
+) -> None:
+    api.script(Answer(status=status, error=error, message="Loading model"))
+
+    with pytest.raises(ModelError, match=says) as refused:
+        ask(claude)
+
+    assert not refused.value.answered  # so that what waits to be learned from loses no try
 
 
 NONSENSE = {
@@ -618,6 +639,15 @@ def test_who_is_told_when_to_come_back_waits_that_long(api: MessagesApi, claude:
 
     assert reply(claude) == "Tea."
     assert time.monotonic() - begun >= 0.3
+    assert len(api.requests) == 2
+
+
+def test_who_has_let_go_of_its_connections_makes_new_ones(api: MessagesApi, claude: Claude) -> None:
+    reply(claude)
+    claude.close()
+    claude.close()
+
+    assert reply(claude) == "Hello."
     assert len(api.requests) == 2
 
 

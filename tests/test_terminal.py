@@ -145,6 +145,8 @@ def test_ctrl_c_stops_a_slow_reply_and_the_chat_goes_on(terminal: Terminal, onli
     assert roles == ["user", "assistant", "user"]
     told = online.requests[1]["messages"][1]["content"]
     assert ("once upon a time " * 20).startswith(told)
+    stopped = shown[shown.index("Tell me a tale.") : shown.index("stopped")]
+    assert stopped.count("once") == told.count("once")  # the ^C that the terminal shows leaves no line twice
     assert len(told) < len("once upon a time " * 20)
 
 

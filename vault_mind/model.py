@@ -210,6 +210,12 @@ class Claude:
         except Exception as error:  # promise 8: the first request will say it where it can be read
             log.debug("no client could be made", exc_info=error)
 
+    def close(self) -> None:
+        """Let go of the connections; the next request makes new ones."""
+        if self._connected:
+            self._connected.close()
+            self._connected = None
+
     def _client(self) -> "anthropic.Anthropic":
         if self._connected is None:
             import anthropic  # late: it takes seconds, and most commands need no model
@@ -336,17 +342,21 @@ class Claude:
             404: (f"{url} has no model {model!r}", "Name another with VAULT_MIND_MODEL, or use --offline"),
             413: ("the conversation is too long for the model", "Start a new chat; the memories stay"),
             429: ("too many requests for this key", "Wait a moment and say it again"),
+            503: (f"{url} is not ready: {said}", "Wait a moment and say it again"),  # it loads its model, say
             529: ("the model is overloaded", "Wait a moment and say it again"),
             "APITimeoutError": (f"{url} did not answer in time", "Say it again, or use --offline"),
             "APIConnectionError": (f"{url} cannot be reached", "Check the network, or use --offline"),
         }
         if explained := known.get(status or type(error).__name__):
-            return ModelError(*explained, answered=status not in (None, 401, 429, 529), too_long=status == 413)
+            return ModelError(*explained, answered=status not in (None, 401, 429, 503, 529), too_long=status == 413)
         if status is not None and 400 <= status < 500:
             return ModelError(f"{url} refused the request: {said}", "`vault-mind config` shows what was asked of it")
+        if _unreached(error):  # in mid-reply, as its library words it: "peer closed connection without …"
+            return ModelError(*_LOST, answered=False)
         return ModelError(f"{url} failed: {said}", "Say it again, or use --offline")
 
 
+_LOST = ("the connection was lost before the reply was whole", "Say it again")
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -403,7 +413,7 @@ def _check_ending(reason: str | None, setting: str, limit: int) -> None:
             "the conversation is too long for the model", "Start a new chat; the memories stay", too_long=True
         )
     if reason is None:
-        raise ModelError("the connection was lost before the reply was whole", "Say it again")
+        raise ModelError(*_LOST)
     raise ModelError(f"the reply ended with {reason!r}", "Say it again")
 
 

@@ -492,7 +492,9 @@ class _Block:
         self._text, self._spaced, self._tail = text, spaced, tail
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        wrapped = options.update(height=None, no_wrap=False, overflow="fold")
+        # Lines are filled up with blanks; a terminal that shows ^C behind a full one would go on to the next.
+        width = max(options.max_width - len("^C"), 1)
+        wrapped = options.update(width=width, height=None, no_wrap=False, overflow="fold")
         text = self._text
         if self._tail and len(text) > SHOWN_LIVE:  # a long list or listing: its end is all that fits anyway
             text = text[text.find("\n", len(text) - SHOWN_LIVE) + 1 :]

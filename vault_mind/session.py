@@ -162,9 +162,11 @@ class Session:
             log.info("nothing tidied", exc_info=error)
 
     def close(self) -> None:
-        """Let go of the index's files; the next use opens them again."""
+        """Let go of the index's files and the mind's connections; the next use opens them again."""
         if "index" in self.__dict__:
             self.index.close()
+        if close := getattr(self.__dict__.get("mind"), "close", None):
+            close()
 
 
 def _here() -> Path | None:
