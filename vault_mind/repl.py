@@ -38,6 +38,7 @@ OFFLINE = "This is the offline mind: it answers by quoting your memories and lea
 HOW_ONLINE = "For Claude, set ANTHROPIC_API_KEY (or ANTHROPIC_BASE_URL to a server of your own)."
 ASKED_OFFLINE = "Leave --offline (or the `offline` setting) out for Claude."
 SHOWN_LIVE = 4_000  # characters at the end of an unfinished block of Markdown that are rendered again and again
+NARROW = 20  # columns of a terminal that has none to spare
 _BLANK = re.compile(r"\n[ \t]*\n")
 LISTED = 20  # memories that /memories shows when it is not told how many
 
@@ -493,7 +494,7 @@ class _Block:
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         # Lines are filled up with blanks; a terminal that shows ^C behind a full one would go on to the next.
-        width = max(options.max_width - len("^C"), 1)
+        width = options.max_width - (len("^C") if options.max_width > NARROW else 0)
         wrapped = options.update(width=width, height=None, no_wrap=False, overflow="fold")
         text = self._text
         if self._tail and len(text) > SHOWN_LIVE:  # a long list or listing: its end is all that fits anyway
