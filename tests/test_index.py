@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import example, given, settings
@@ -28,9 +29,12 @@ import vault_mind.sync
 from tests.conftest import NOW
 from vault_mind import Hit, Index, Vault, rank
 from vault_mind.errors import SettingsError
+from vault_mind.generation import DamagedError
 from vault_mind.query import Query, parse
 from vault_mind.ranking import CANDIDATES
 from vault_mind.regex import Pattern
+from vault_mind.search import Search
+from vault_mind.sync import Progress, Sync, Synced
 
 ROUNDING = 1.13  # tantivy keeps a length of more than 40 terms in one byte; so far its score may be off
 Write = Callable[[str, str | bytes], Path]
@@ -1210,3 +1214,31 @@ def test_where_the_disk_of_the_index_is_full_search_works_all_the_same(vault: Va
     assert "the index cannot be kept, so that every command makes it anew" in doctor.stdout
     assert (forgotten.returncode, "forgotten: tea.md" in forgotten.stderr) == (0, True)
     assert (rebuilt.returncode, "the index cannot be made" in rebuilt.stderr) == (2, True)
+
+
+# Once: when what was made anew was deleted before it was whole, the search went on with an index that held nothing.
+@pytest.mark.parametrize("failures", [1, 3])
+def test_what_cannot_be_made_whole_at_once_is_not_searched_meanwhile(
+    index: Index, write: Write, monkeypatch: pytest.MonkeyPatch, failures: int
+) -> None:
+    write("tea.md", "The user drinks tea.")
+    index.sync()
+    left, whole, ranked = [failures], Sync.run, Search.ranked
+
+    def run(sync: Sync, progress: Progress | None) -> Synced:
+        if left[0]:
+            left[0] -= 1
+            index._postings.close()
+            shutil.rmtree(index.folder)
+            raise DamagedError("deleted in the middle")
+        return whole(sync, progress)
+
+    def ask(search: Search, *words: Any, **more: Any) -> list[Hit]:
+        if left[0] == failures:
+            raise DamagedError("spoilt")
+        return ranked(search, *words, **more)
+
+    monkeypatch.setattr(Sync, "run", run)
+    monkeypatch.setattr(Search, "ranked", ask)
+
+    assert [hit.memory.path for hit in index.ranked("tea", 5)] == ["tea.md"]

@@ -220,21 +220,24 @@ class Index:
             raise first from None
 
     def _tried(self, use: Callable[[], T]) -> T:
+        why = ""
         for _ in range(TRIES):
             try:
+                if why:  # first made whole: what was only begun would answer as an empty vault does
+                    self._remake(why)
                 return use()
-            except DamagedError as error:
+            except DamagedError as error:  # or somebody else deletes it meanwhile, or the disk is full
                 log.info("the index is damaged", exc_info=error)
-                why = str(error)
-            try:
-                with self._postings.alone():
-                    if not self._postings.replaced():
-                        self._postings.remade = why
-                        self._postings.renew()
-                    self._sync.run(None)
-            except DamagedError as error:  # somebody else deletes it, or the disk is full
-                why = str(error)
+                why = str(error) or "it cannot be read"
         raise WriteFailedError(str(self.folder), f"the index cannot be made: {why}")
+
+    def _remake(self, why: str) -> None:
+        """Make the index anew, unless somebody has, and bring it up to date."""
+        with self._postings.alone():
+            if not self._postings.replaced():
+                self._postings.remade = why
+                self._postings.renew()
+            self._sync.run(None)
 
     def _verified(self) -> dict[str, bytes]:
         for (said,) in self._postings.rows("PRAGMA quick_check(1)"):
