@@ -170,6 +170,7 @@ def test_VS_01_index_and_reference_agree_whatever_becomes_of_the_copies(
         assert hits == [hit.memory for hit in rank(list(vault.memories()), "door code", 20, now=NOW)]
 
 
+# VS-02: a note that a cloud keeps elsewhere looks missing or empty.
 def test_VS_02_no_file_takes_the_place_of_one_that_is_not_downloaded(vault: Vault, write: Write, run: Run) -> None:
     write("memories/.passport.md.icloud", b"bplist00\xd1\x01\x02")
 

@@ -1037,6 +1037,7 @@ def test_GI_09_what_their_rules_ignore_is_left_out_and_said_and_the_rest_is_comm
     assert "not in git" not in forgotten.stderr
 
 
+# VS-04: forgetting a note removes it for good, even one that git never had.
 @pytest.mark.parametrize("tracked", [True, False])
 @pytest.mark.parametrize("door", ["forget", "/forget"])
 def test_VS_04_forgetting_needs_a_yes_and_what_is_forgotten_comes_back_byte_for_byte(
