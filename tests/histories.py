@@ -1,7 +1,9 @@
 """Vaults in git, for tests: made for real, and looked at as their owner does."""
 
+import contextlib
 import os
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -57,6 +59,18 @@ def by_hand(folder: Path, *words: str) -> str:
     """What git prints to somebody at a terminal."""
     ended = subprocess.run(["git", *words], cwd=folder, capture_output=True, check=True)
     return os.fsdecode(ended.stdout)
+
+
+def gone(pid: int) -> bool:
+    """Whether that process ends within ten seconds: what was just killed may be seen dying for a moment."""
+    state, until = Path(f"/proc/{pid}/stat"), time.monotonic() + 10
+    while time.monotonic() < until:
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if state.read_text().rpartition(")")[2].split()[0] != "Z":
+                time.sleep(0.01)
+                continue
+        return True
+    return False
 
 
 def learn(history: History, path: str, text: str = "tea", **more: str) -> Outcome:

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.histories import MEMORY, ODD, TRAILERS, by_hand, held, learn, staged, status
+from tests.histories import MEMORY, ODD, TRAILERS, by_hand, gone, held, learn, staged, status
 from vault_mind.commits import commit, state
 from vault_mind.history import History
 from vault_mind.past import memories_at, read_at, why
@@ -155,7 +155,7 @@ def test_GI_03_a_signer_that_never_answers_is_ended_and_named(
     assert "signing failed (the signer gave no answer in 1 s)" in waits.why
     assert (vault / "tea.md").exists()
     pid = int((history.place().git_dir / "pid").read_text())
-    assert not Path(f"/proc/{pid}").exists() or " Z " in Path(f"/proc/{pid}/stat").read_text()
+    assert gone(pid)
     assert by_hand(vault, "config", "commit.gpgSign") == "true\n"
     assert waiting(history) == ["tea.md"]
     program.write_text("#!/bin/sh\nexit 2\n")

@@ -1,11 +1,11 @@
 """git, run for real in real repositories."""
 
-import os
 import stat
 from pathlib import Path
 
 import pytest
 
+from tests.histories import gone
 from vault_mind import git
 from vault_mind.errors import GitError
 
@@ -72,9 +72,7 @@ def test_what_takes_too_long_is_ended_with_all_that_it_started(repository: Path,
     with pytest.raises(GitError, match="longer than"):
         git.ask(repository, "commit", "--allow-empty", "-m", "x", extra=identity, seconds=1)
 
-    pid = int((tmp_path / "pid").read_text())
-    state = Path(f"/proc/{pid}/stat")
-    assert not state.exists() or state.read_text().split()[2] == "Z" or not _alive(pid)
+    assert gone(int((tmp_path / "pid").read_text()))
 
 
 def test_a_talk_goes_to_and_fro(repository: Path) -> None:
@@ -102,14 +100,6 @@ def test_a_talk_that_takes_too_long_is_ended(repository: Path) -> None:
         with git.talking(repository, "cat-file", "--batch", seconds=0.2) as process:
             assert process.stdout
             process.stdout.read()
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    return True
 
 
 def test_a_repository_names_no_program_that_looking_would_run(repository: Path, tmp_path: Path) -> None:
