@@ -541,7 +541,7 @@ def test_a_search_loads_nothing_that_knows_git(own: Path, call: Run, home: Path)
     ended = subprocess.run(command, capture_output=True, text=True, check=True, cwd=home)
 
     loaded = {line.rpartition("|")[2].strip() for line in ended.stderr.splitlines() if line.startswith("import time:")}
-    assert "vault_mind.record" in loaded
+    assert "vault_mind.index" in loaded
     knowing = {"history", "commits", "git", "undo", "past", "drafts", "staging", "turns", "hindsight", "retelling"}
     assert not {f"vault_mind.{name}" for name in knowing} & loaded
 

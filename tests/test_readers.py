@@ -181,20 +181,20 @@ def test_where_no_process_can_be_started_all_is_read_here(
 
 PROGRAM = """
 print("started", flush=True)
-import os, sys, threading
+import logging, os, subprocess, sys, threading
 import vault_mind.readers
 from vault_mind import Index, Vault
 
 vault_mind.readers.MANY, os.cpu_count = 1, lambda: 3
-begun, popen = [], vault_mind.readers.subprocess.Popen
+begun, popen = [], subprocess.Popen
 
 def listed(*words, **more):
     begun.append(popen(*words, **more))
     return begun[-1]
 
-vault_mind.readers.subprocess.Popen = listed
+subprocess.Popen = listed
 failed = []
-vault_mind.readers.log.info = lambda *words, **more: failed.append(words)
+logging.getLogger("vault_mind.readers").info = lambda *words, **more: failed.append(words)
 """
 SEARCH = """
 print(len(Index(Vault(sys.argv[1])).search("tea", 100)), len(begun), len(failed), flush=True)

@@ -1,9 +1,6 @@
 """The commands: they call and print. Answers and data go to stdout, talk to stderr."""
 
 import os
-import shlex
-import shutil
-import subprocess
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -30,6 +27,7 @@ from vault_mind.command import (
     json_lines,
     looked_back,
     named,
+    only,
     opened,
     print_json,
     progressing,
@@ -398,6 +396,9 @@ def edit(ctx: typer.Context, path: NameArgument, vault: VaultOption = None) -> N
     found = session.vault.find(path)
     named = (os.environ.get(name, "").strip() for name in ("VISUAL", "EDITOR"))
     editor = next(filter(None, named), "notepad" if os.name == "nt" else "vi")
+    import shlex  # late: only this command runs another program
+    import subprocess
+
     try:
         command = [*shlex.split(editor), str(session.vault.root / found)]
         ended = subprocess.run(command, check=False).returncode  # noqa: S603  # the user's own editor
@@ -680,6 +681,8 @@ def _stoppable() -> Iterator[None]:
 
 
 def _copy_sample(target: Path) -> None:
+    import shutil  # late: only a sample is copied
+
     package = Path(__file__).parent
     folder = package / "sample_vault"  # beside the package where it was not installed but checked out
     try:
@@ -712,4 +715,4 @@ def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bo
 
 from vault_mind import cli_history  # noqa: E402  # at the end: its commands stand below these in --help
 
-__all__ = ["app"]
+__all__ = ["app", "only"]

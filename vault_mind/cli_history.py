@@ -1,6 +1,5 @@
 """The commands about the vault's past: log, diff, why, undo; what purges it, and what git calls to merge."""
 
-import logging
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -30,8 +29,6 @@ from vault_mind.vault import TRASH
 if TYPE_CHECKING:
     from vault_mind.history import History
     from vault_mind.purge import Outcome, Plan
-
-_log = logging.getLogger(__name__)  # `log` is a command
 
 
 @app.command(epilog="Example: vault-mind log coffee -n 5")
@@ -225,7 +222,9 @@ def merge_driver(
     try:
         clean = drive(base, ours, theirs, size)
     except Exception as error:  # one file costs only itself: git then merges it by lines
-        _log.exception("not merged: %r", path)
+        import logging  # late: nobody else here tells of it
+
+        logging.getLogger(__name__).exception("not merged: %r", path)
         say(f"vault-mind: {render.one_line(path)} is merged by lines: {render.one_line(repr(error))}", "yellow")
         raise typer.Exit(VaultMindError.exit_code) from error
     sys.stdout.write(f"{MERGED if clean else CONFLICTS}\n")

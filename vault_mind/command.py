@@ -17,7 +17,6 @@ from vault_mind.coercion import lighten
 from vault_mind.config import VAULT_FILE, find_vault
 from vault_mind.errors import SettingsError, VaultMindError
 from vault_mind.memory import Memory
-from vault_mind.record import Record
 from vault_mind.screen import Piece, Screen
 from vault_mind.session import Session, open_session
 from vault_mind.vault import Vault
@@ -69,6 +68,23 @@ app = typer.Typer(
     help="An assistant that remembers, in a folder of Markdown files that you own.",
     epilog="Start with: vault-mind chat. Exit codes: 0 done, 1 no match or something to fix, 2 error, 3 no reply.",
 )
+
+
+def only(named: Sequence[str]) -> None:
+    """Have `app` build but the one command that is `named`: to build them all takes longer than a search.
+
+    Where that is none of them, all are built, and so they are for a shell that completes.
+    """
+    if "_VAULT_MIND_COMPLETE" in os.environ:
+        return
+    app.registered_commands[:] = [
+        one for one in app.registered_commands if _name(one) in named
+    ] or app.registered_commands
+
+
+def _name(one: Any) -> str:
+    return str(one.name or one.callback.__name__.replace("_", "-"))
+
 
 VaultOption = Annotated[
     Path | None,
@@ -132,6 +148,8 @@ def opened(ctx: typer.Context, vault: Path | None, **flags: object) -> Session:
 
 def start_history(vault: Vault, made: Sequence[str]) -> None:
     """Give a vault that we made a history, with the files that we `made` in it; say how it went."""
+    from vault_mind.record import Record  # late: a vault is made once
+
     for told in Record(vault, "ours").start(made):
         say(render.one_line(told), "dim")
 

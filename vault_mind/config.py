@@ -4,13 +4,20 @@ import os
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
-from hashlib import sha256
 from pathlib import Path
 
 import platformdirs
 
 from vault_mind.errors import SettingsError, UnreadableError, VaultNotFoundError
 from vault_mind.files import read_regular
+
+try:  # as `random` does: hashlib loads OpenSSL, which every search would wait for
+    from _sha2 import sha256  # type: ignore[import-not-found, unused-ignore]  # Python 3.12
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found, unused-ignore]
+    except ImportError:
+        from hashlib import sha256
 
 VAULT_FILE = ".vault-mind.toml"
 DEFAULT_VAULT = "~/vault-mind"

@@ -6,6 +6,7 @@ Pure: whether the original is there, and what it says, is for the caller to look
 import re
 from collections.abc import Iterator
 from difflib import SequenceMatcher
+from functools import cache
 
 COMPARED = 4_000  # words of each text that are compared
 DEEPEST = 5  # copies of copies
@@ -13,8 +14,7 @@ ALIKE = 0.75  # share of words in common, in order, from which on two texts are 
 
 # What tools write into the parentheses or behind the name: Dropbox, Nextcloud, ownCloud, Seafile, Obsidian Sync,
 # Box, Tresorit, pCloud, Resilio, Synology; Syncthing; rclone; git's mergetool, which shouts.
-_SAYS_SO = re.compile(
-    r"""
+_SAYS_SO = r"""
     (?P<of>.+?) (?:
         \.sync-conflict-\d{8}-\d{6}(?:-[a-z0-9]{7})?
       | [ ]? [(\[] (?:
@@ -32,11 +32,9 @@ _SAYS_SO = re.compile(
       | (?-i: \.Conflict | _[^_]+_[A-Z][a-z]{2}-\d\d-\d{6}-\d{4}_Conflict )
       | (?-i: _(?: BACKUP | BASE | LOCAL | REMOTE )_\d+ )
     )
-    """,
-    re.VERBOSE | re.IGNORECASE,
-)
+    """
 # Names that people give as well: iCloud and Google Drive number, OneDrive adds the name of the machine.
-_MAY_BE = re.compile(
+_MAY_BE = (
     r"(?P<of>.+?)(?: (?:[2-9]|[1-9]\d)| ?\(\d\d?\)|-(?:(?:DESKTOP|LAPTOP|PC|WIN|SURFACE)-?[A-Z0-9]{3,}"
     r"|[\w-]*(?:MacBook|iMac|iPhone|iPad)[\w-]*)|[._-](?i:conflict)| ?\((?i:conflicted)\))"
 )
@@ -60,12 +58,23 @@ def originals(stem: str) -> Iterator[tuple[str, bool]]:
 def original(stem: str) -> tuple[str, bool] | None:
     """The first of `originals`."""
     if not stem.isascii() or "onfl" in stem.lower() or stem[-1:].isdigit():
-        found = _SAYS_SO.fullmatch(stem)
+        found = _says_so().fullmatch(stem)
         if found:
             return found["of"], True
-    if (stem[-1:] in _LAST or "-" in stem or stem[-8:].lower() == "conflict") and (found := _MAY_BE.fullmatch(stem)):
+    if (stem[-1:] in _LAST or "-" in stem or stem[-8:].lower() == "conflict") and (found := _may_be().fullmatch(stem)):
         return found["of"], False
     return None
+
+
+@cache
+def _says_so() -> re.Pattern[str]:
+    """Compiled when first asked for, as the next: it takes milliseconds, and a search looks at few names or none."""
+    return re.compile(_SAYS_SO, re.VERBOSE | re.IGNORECASE)
+
+
+@cache
+def _may_be() -> re.Pattern[str]:
+    return re.compile(_MAY_BE)
 
 
 def alike(text: str, other: str) -> bool:

@@ -4,9 +4,7 @@ A span is half-open: from its first moment to the first moment after it. Where w
 which one is meant ("may", "friday", "7 May"), it is the latest that has begun.
 """
 
-import logging
 import re
-from calendar import monthrange
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, time, timedelta, timezone
 from functools import cache
@@ -33,8 +31,6 @@ _HOURS = {  # days from today, the first hour, how many
     "tonight": (0, 18, 6),
 }
 _DAYS = {"day before yesterday": -2, "yesterday": -1, "today": 0, "tomorrow": 1, "day after tomorrow": 2}
-
-log = logging.getLogger(__name__)
 
 
 def period(text: str, now: datetime) -> Span | None:
@@ -140,7 +136,14 @@ def _shifted(moment: datetime, count: int, unit: str) -> datetime:
     if months is None:
         return moment + count * timedelta(**{"weeks" if unit == "week" else f"{unit}s": 1})
     year, month = divmod(moment.year * 12 + moment.month - 1 + count * months, 12)
-    return moment.replace(year=year, month=month + 1, day=min(moment.day, monthrange(year, month + 1)[1]))
+    return moment.replace(year=year, month=month + 1, day=min(moment.day, _length(year, month + 1)))
+
+
+def _length(year: int, month: int) -> int:
+    """The days of a month."""
+    from calendar import monthrange  # late: few commands reckon with months
+
+    return monthrange(year, month)[1]
 
 
 def _about(span: Span) -> Span:
@@ -271,7 +274,7 @@ def _day_of_month(match: re.Match[str], now: datetime) -> Span | None:
     month, day = _named(_MONTHS, match["name"]) + 1, int(match["day"] or match["day_after"])
     if year := match["year"]:
         return _days(datetime(int(year), month, day))
-    years = [year for year in _years(now, 8) if day <= monthrange(year, month)[1]]  # 29 February: every eight at most
+    years = [year for year in _years(now, 8) if day <= _length(year, month)]  # 29 February: every eight at most
     return _chosen("", [_days(datetime(year, month, day)) for year in years], None, now)
 
 
@@ -370,7 +373,9 @@ def _foreign(text: str, now: datetime) -> Span | None:
         named = found.date_obj
         return named and _calendar(named.replace(tzinfo=None), found.period, clock)
     except Exception as error:  # whatever its many languages stumble over, the text is no date to us
-        log.info("dateparser fails at %r", text, exc_info=error)
+        import logging  # late: nothing else here tells of itself
+
+        logging.getLogger(__name__).info("dateparser fails at %r", text, exc_info=error)
         return None
 
 

@@ -1,7 +1,6 @@
 """Files whole or not at all: read with a bound, write atomically, compare before replacing."""
 
 import errno
-import json
 import os
 import stat
 import sys
@@ -9,7 +8,6 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from tempfile import mkstemp
 
 from vault_mind.errors import BusyError, MemoryChangedError, PathRefusedError, UnreadableError, WriteFailedError
 
@@ -126,6 +124,8 @@ def noted(note: Path, *paths: Path) -> Iterator[None]:
     Two paths are the old and the new name of a file that is being moved. Call it with a lock held
     that all writers of the note share. Raises WriteFailedError.
     """
+    import json  # late: only writers need it
+
     try:
         private_folder(note.parent)
         handle = os.open(note, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_CLOEXEC", 0), 0o600)
@@ -151,6 +151,8 @@ def tidy(note: Path) -> None:
     """
     if not note.exists():
         return
+    import json  # late, as above
+
     try:
         paths = [Path(path) for path in json.loads(read_regular(note)[0])]
     except (UnreadableError, ValueError, TypeError, RecursionError):  # cut off: its writer died before it made anything
@@ -319,6 +321,8 @@ def _temporary(
 
 def _made(folder: Path) -> tuple[int, Path]:
     """A new empty file, locked. Whoever sweeps may have come between the two; then another one."""
+    from tempfile import mkstemp  # late, as above
+
     while True:
         handle, name = mkstemp(prefix=TEMPORARY, suffix=".tmp", dir=folder)
         if _locks(handle) is not False and _is_at(name, handle):

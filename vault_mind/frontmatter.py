@@ -6,7 +6,6 @@ YAML is known here and nowhere else. Every scalar is read as the text that was t
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Sequence
 from functools import cache
@@ -31,9 +30,9 @@ _FAST_LINE = re.compile(
     rf"([A-Za-z_][\w-]{{0,99}}):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))? *+(?:\r?\n|\r?\Z)"
 )
 _FAST_ITEM = re.compile(_ITEM)
-_SAFE_PLAIN = re.compile(r"[A-Za-z](?:[\w ./+()',-])*(?<! )")
-_TIMESTAMP = re.compile(r"\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?", re.ASCII)
-_UNPRINTABLE = re.compile("[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
+_SAFE_PLAIN = r"[A-Za-z](?:[\w ./+()',-])*(?<! )"
+_TIMESTAMP = r"(?a)\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?"
+_UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 
 
 class FrontmatterError(Exception):
@@ -234,7 +233,7 @@ def _where(error: Exception) -> str:
 
 def _written(key: str, value: Written) -> str:
     if isinstance(value, str):
-        typed = (key in DATES and _TIMESTAMP.fullmatch(value)) or (key == "pinned" and value == "true")
+        typed = (key in DATES and re.fullmatch(_TIMESTAMP, value)) or (key == "pinned" and value == "true")
         return value if typed else _scalar(value, quoted=key == "quote")
     return f"[{', '.join(_scalar(item) for item in value)}]"
 
@@ -242,10 +241,12 @@ def _written(key: str, value: Written) -> str:
 def _scalar(text: str, *, quoted: bool = False) -> str:
     """`text` as one YAML scalar on one line: plain where every parser reads it as that text."""
     text = text.encode("utf-8", "replace").decode("utf-8")
-    plain = _SAFE_PLAIN.fullmatch(text) and "," not in text and text.lower() not in ("y", "n")
+    plain = re.fullmatch(_SAFE_PLAIN, text) and "," not in text and text.lower() not in ("y", "n")
     if plain and not quoted and _resolved(text) == "tag:yaml.org,2002:str":
         return text
-    return _UNPRINTABLE.sub(lambda c: f"\\u{ord(c[0]):04x}", json.dumps(text, ensure_ascii=False))
+    import json  # late: most texts are plain, and those who search write none
+
+    return re.sub(_UNPRINTABLE, lambda c: f"\\u{ord(c[0]):04x}", json.dumps(text, ensure_ascii=False))
 
 
 def _resolved(text: str) -> str:

@@ -1,7 +1,5 @@
 """The index: brought up to date with the files before every search, and thrown away at any time."""
 
-import logging
-import threading
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -21,12 +19,12 @@ from vault_mind.sync import BATCH, Progress, Sync, Synced
 from vault_mind.vault import Vault
 
 if TYPE_CHECKING:
+    import threading
+
     from vault_mind.meaning import Meaning
     from vault_mind.regex import Line, Pattern
 
 TRIES = 20  # times that a damaged index is made anew before we give up
-
-log = logging.getLogger(__name__)
 
 T = TypeVar("T")
 
@@ -82,7 +80,7 @@ class Index:
         moment = now or datetime.now().astimezone()
         return self._mended(lambda: self._search.guesses(query, moment)) if query.ranks else {}
 
-    def embed(self, progress: Progress | None = None, stop: threading.Event | None = None) -> int:
+    def embed(self, progress: Progress | None = None, stop: "threading.Event | None" = None) -> int:
         """Sync, then make every vector that is missing and forget those no memory needs; how many were made.
 
         Raises EmbeddingError and SettingsError; what was made until then, or until `stop`, stays.
@@ -211,7 +209,7 @@ class Index:
         except WriteFailedError as error:
             if not anywhere or not self._postings.move_out(str(error)):
                 raise
-            log.info("the index is kept in a temporary folder", exc_info=error)
+            _tell("the index is kept in a temporary folder", error)
             first = error
         try:
             self._tried(lambda: self._sync.run(None))
@@ -227,7 +225,7 @@ class Index:
                     self._remake(why)
                 return use()
             except DamagedError as error:  # or somebody else deletes it meanwhile, or the disk is full
-                log.info("the index is damaged", exc_info=error)
+                _tell("the index is damaged", error)
                 why = str(error) or "it cannot be read"
         raise WriteFailedError(str(self.folder), f"the index cannot be made: {why}")
 
@@ -245,7 +243,7 @@ class Index:
                 raise DamagedError(str(said))
         return {memory.path: digest(memory) for memory in self._postings.memories("")}
 
-    def _embedded(self, meaning: "Meaning", progress: Progress | None, stop: threading.Event | None) -> int:
+    def _embedded(self, meaning: "Meaning", progress: Progress | None, stop: "threading.Event | None") -> int:
         fresh = self._postings.without_meaning()
         for start in range(0, len(fresh), BATCH):
             held = self._postings.numbered(fresh[start : start + BATCH])
@@ -274,3 +272,9 @@ class Index:
         """The memories that may match, by path."""
         numbers = list(self._search.matching(pattern))
         return sorted(self._postings.numbered(numbers).values(), key=lambda memory: memory.path)
+
+
+def _tell(what: str, error: Exception) -> None:
+    import logging  # late: nothing is told of an index that is sound
+
+    logging.getLogger(__name__).info(what, exc_info=error)

@@ -6,16 +6,13 @@ the texts are appended first, then tantivy is committed and SQLite after it, and
 noted in SQLite before all; so a crash in between only means that those files are indexed again.
 """
 
-import json
 import re
-import secrets
 import shutil
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import tantivy
 
@@ -27,6 +24,9 @@ from vault_mind.generation import GUARD, DamagedError, Generation, Totals, make
 from vault_mind.memory import Memory
 from vault_mind.ranking import idf
 from vault_mind.rows import ABSENT, Row, digest
+
+if TYPE_CHECKING:
+    from tempfile import TemporaryDirectory
 
 HEAP = 50_000_000  # bytes that tantivy may use while writing
 PATIENCE = 2.0  # seconds that a reader waits for another process between its two commits
@@ -75,7 +75,7 @@ class Postings:
         self.remade: str | None = None  # why what was here had to be made anew, when it had
         self._opened: Generation | None = None
         self.moved_out: str | None = None  # why a temporary folder had to do
-        self._spare: tempfile.TemporaryDirectory[str] | None = None
+        self._spare: TemporaryDirectory[str] | None = None
 
     def refresh(self) -> None:
         """Open the newest generation, or make the first; until the next call it is the one that is used."""
@@ -102,9 +102,11 @@ class Postings:
         """Go on in a temporary folder, which ends with this process; False where there is none, or we are in it."""
         if self._spare:
             return False
+        from tempfile import TemporaryDirectory  # late: only a full disk needs it
+
         self.close()
         try:
-            self._spare = tempfile.TemporaryDirectory(prefix="vault-mind-", ignore_cleanup_errors=True)
+            self._spare = TemporaryDirectory(prefix="vault-mind-", ignore_cleanup_errors=True)
             self.folder = private_folder(Path(self._spare.name) / "index")
         except (OSError, WriteFailedError):  # no room anywhere
             return False
@@ -363,6 +365,8 @@ class Postings:
 
     def renew(self) -> None:
         """Make an empty generation and point to it; with the lock held."""
+        import secrets  # late: a search of what is there names nothing
+
         with GUARD:
             self.close()
             private_folder(self.folder)
@@ -519,6 +523,8 @@ def _memory(opened: Generation, row: Sequence[Any]) -> Memory:
 
 def _dead(opened: Generation) -> int:
     """How many postings belong to nobody any more, by tantivy's own account."""
+    import json  # late: only a change is weighed
+
     told = json.loads((opened.folder / "postings" / "meta.json").read_bytes())
     return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in told["segments"])
 

@@ -4,13 +4,9 @@ A process is started with the interpreter that runs and fed through its pipes, s
 uses the index as a library is started a second time, and no thread of it is forked.
 """
 
-import logging
 import marshal
 import os
-import queue
-import subprocess
 import sys
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, suppress
@@ -29,8 +25,6 @@ CHUNK = 250  # files that a process is given at a time
 AHEAD = 12  # chunks that each is given before its results are asked for, so that none is idle while we store
 
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from vault_mind.readers import serve; serve()"
-
-log = logging.getLogger(__name__)
 
 
 class Task(NamedTuple):
@@ -76,7 +70,9 @@ def read_all(vault: Vault, tasks: Sequence[Task], language: str) -> Iterator[tup
                 done += 1
                 yield task, reads
         except _WorkerError as error:
-            log.info("the rest is read here", exc_info=error)
+            import logging  # late: it hardly ever happens
+
+            logging.getLogger(__name__).info("the rest is read here", exc_info=error)
         tasks = tasks[done:]
     for task in tasks:
         yield task, read(vault, task, language)
@@ -129,6 +125,10 @@ class _Worker:
     """
 
     def __init__(self, vault: Vault, language: str) -> None:
+        import queue  # late: only many files need another process
+        import subprocess
+        import threading
+
         # It finds what this process finds, wherever that was imported from, and nothing in the folder that it runs in.
         places = [*filter(None, sys.path), str(Path(__file__).parent.parent)]
         words = [sys.executable or "", "-I", "-c", _PROGRAM, *places]

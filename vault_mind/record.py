@@ -1,6 +1,5 @@
 """What a turn wrote, made a version of the vault; and forgetting in such a way that it can come back."""
 
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -127,6 +126,8 @@ class Record:
         """
         if not paths or not self.on:
             return ()
+        import secrets  # late, as above
+
         from vault_mind.commits import commit  # late, as above
 
         turn = {"Turn": secrets.token_hex(6), **trailers}
@@ -161,6 +162,8 @@ class Record:
         from vault_mind.undo import undo  # late, as above
 
         with self._vault.lock():
+            import secrets  # late, as above
+
             trailers = {"Source": "user", "Turn": secrets.token_hex(6)}
             outcome = undo(self.history, planned, f"Undo: {planned.version.subject}"[:LONGEST], trailers)
         told = tuple(sentence.replace("Saved, but", "Done, but", 1) for sentence in _told(outcome))

@@ -1,11 +1,9 @@
 """What the user sees, built here and printed elsewhere. Stored text never drives the terminal."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, is_dataclass
 from datetime import datetime
-from decimal import Decimal
 from typing import TYPE_CHECKING
 
 from vault_mind.memory import Memory
@@ -28,8 +26,8 @@ if TYPE_CHECKING:  # what only some commands show need not be loaded to show the
 
 # All that moves the cursor, rings, recolours or reorders: C0 but tab and newline, DEL, C1, bidi, half pairs.
 _CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-_JSON_CONTROL = re.compile("[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]")
-_PLACE = re.compile(r"^line \d+(?:, column \d+)?: ")
+_JSON_CONTROL = "[\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff\ud800-\udfff]"
+_PLACE = r"^line \d+(?:, column \d+)?: "
 SNIPPET = 300  # characters of a memory in a list of hits
 BEFORE = 80  # of them before the first word that was asked for
 STEM = 5  # letters by which such a word is looked for: the rest may be an ending
@@ -51,8 +49,10 @@ def one_line(text: str) -> str:
 
 def to_json(value: object, *, indent: int | None = 2, ascii_only: bool = False) -> str:
     """`value` as JSON that no terminal acts on; on one line when `indent` is None."""
+    import json  # late: few who search ask for it
+
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent, default=_plain)
-    return _JSON_CONTROL.sub(lambda match: f"\\u{ord(match[0]):04x}", text)
+    return re.sub(_JSON_CONTROL, lambda match: f"\\u{ord(match[0]):04x}", text)
 
 
 def memory_data(memory: Memory) -> dict[str, object]:
@@ -243,7 +243,7 @@ def proof(found: "Proof") -> list[Piece]:
     """What `doctor --roundtrip` found: counts, what was refused and why, and each file that would differ."""
     refused: dict[str, set[str]] = {}
     for one in found.refused:
-        refused.setdefault(_PLACE.sub("", one.why), set()).add(one.path)
+        refused.setdefault(re.sub(_PLACE, "", one.why), set()).add(one.path)
     paths = {one.path for one in found.refused}
     differing = {one.path for one in found.differences}
     rows = {
@@ -514,6 +514,6 @@ def _plain(value: object) -> object:
         return value.isoformat()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
-    if isinstance(value, Decimal):
-        return float(value)
+    if type(value).__name__ == "Decimal":  # of which a search knows none
+        return float(str(value))
     return str(value)

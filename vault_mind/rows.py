@@ -1,6 +1,5 @@
 """One memory as a row of the index: all that is kept of it, worked out once, wherever that is done."""
 
-from hashlib import blake2b
 from typing import NamedTuple
 
 from vault_mind.memory import Memory
@@ -34,6 +33,8 @@ class Row(NamedTuple):
 
 def digest(memory: Memory) -> bytes:
     """A hash of what was read, 16 bytes."""
+    from hashlib import blake2b  # late: it loads OpenSSL, and a search reads no file
+
     hashed = blake2b(memory.text.encode("utf-8", "replace"), digest_size=16)
     if memory.fault:
         hashed.update(memory.fault.encode())

@@ -1,8 +1,5 @@
 """One vault, opened: its settings, index, journal and agent, as the doors and programs need them."""
 
-import logging
-import shutil
-import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -13,19 +10,19 @@ from vault_mind.config import Config, Endpoint, Settings, cache_folder, find_vau
 from vault_mind.errors import EmbeddingError, SettingsError, VaultMindError
 from vault_mind.files import WRITING
 from vault_mind.index import Index
-from vault_mind.record import Record
 from vault_mind.sync import Progress
 from vault_mind.vault import JOURNAL, PURGE, Vault
 
 if TYPE_CHECKING:
+    import threading
+
     from vault_mind.agent import Agent
     from vault_mind.embedding import Embedder
     from vault_mind.journal import Journal
     from vault_mind.meaning import Meaning
     from vault_mind.model import ModelClient
+    from vault_mind.record import Record
     from vault_mind.usage import Ledger
-
-log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -77,15 +74,17 @@ class Session:
         return Meaning(name, opened, self._vectors)
 
     @cached_property
-    def record(self) -> Record:
+    def record(self) -> "Record":
         """The vault's versions, as turns make them."""
+        from vault_mind.record import Record  # late: a search starts faster without what asks git
+
         return Record(self.vault, self.settings.commit)
 
     @property
     def _vectors(self) -> Path:
         return cache_folder(self.vault.root) / "vectors"
 
-    def embed(self, progress: Progress | None, *, download: bool = False, stop: threading.Event | None = None) -> int:
+    def embed(self, progress: Progress | None, *, download: bool = False, stop: "threading.Event | None" = None) -> int:
         """Make the vectors that are missing; how many were made. Raises EmbeddingError and SettingsError.
 
         It has an index of its own, so that it may run beside everything else, in a thread too.
@@ -104,6 +103,8 @@ class Session:
             try:
                 forget_vectors(self._vectors, self.index.meanings())
             except EmbeddingError:  # numpy is gone, and none can be told from another: forgotten means forgotten
+                import shutil  # late, as above
+
                 shutil.rmtree(self._vectors)
 
     @cached_property
@@ -159,7 +160,9 @@ class Session:
             if (state_folder(self.vault.root) / JOURNAL / WRITING).exists():
                 self.journal.tidy()
         except (VaultMindError, OSError) as error:  # nobody asked for it: what was asked goes on
-            log.info("nothing tidied", exc_info=error)
+            import logging  # late: it hardly ever happens
+
+            logging.getLogger(__name__).info("nothing tidied", exc_info=error)
 
     def close(self) -> None:
         """Let go of the index's files and the mind's connections; the next use opens them again."""

@@ -39,11 +39,9 @@ NAME_BYTES = 255  # of a file's name, on most disks
 TRIES = 5  # at a change of a file that somebody else keeps saving
 SLUG_BYTES = 180  # file systems end a name at 255 bytes, and a script may need three for a character
 
-_RESERVED = re.compile(r"(?:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)", re.IGNORECASE)
+_RESERVED = r"(?i:con|prn|aux|nul|com\d|lpt\d|conin\$|conout\$)"
 # Letters and marks that nobody can see: variation selectors, fillers, joiners.
-_INVISIBLE = re.compile(
-    "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
-)
+_INVISIBLE = "[\u034f\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200c\u200d\u3164\ufe00-\ufe0f\uffa0\U000e0100-\U000e01ef]"
 _SETTINGS = """\
 # The settings of this vault; it may be left out. `vault-mind config` lists them all.
 # top_k = 6
@@ -613,8 +611,8 @@ def _parsed(path: str, data: bytes, size: int) -> Memory:
 
 def slug(sentence: str) -> str:
     """A readable file name for `sentence`: lower case, words joined by -, legal on every system."""
-    text = unicodedata.normalize("NFKC", _INVISIBLE.sub("", sentence[:1000])).casefold()
-    text = unicodedata.normalize("NFC", _INVISIBLE.sub("", text))
+    text = unicodedata.normalize("NFKC", re.sub(_INVISIBLE, "", sentence[:1000])).casefold()
+    text = unicodedata.normalize("NFC", re.sub(_INVISIBLE, "", text))
     spaced = "".join(c if unicodedata.category(c)[0] in "LNM" else " " for c in text)
     short = ""
     for word in spaced.split():
@@ -623,7 +621,7 @@ def slug(sentence: str) -> str:
             break
         short = longer
     short = _cut(short)
-    return f"{short}-memory" if _RESERVED.fullmatch(short) else short or "memory"
+    return f"{short}-memory" if re.fullmatch(_RESERVED, short) else short or "memory"
 
 
 def _cut(text: str) -> str:
