@@ -4,20 +4,61 @@ import gc
 import os
 import sys
 
+from vault_mind import listing
+
+READING = ("search", "grep", "list", "stats")  # commands that look through the whole vault and write nothing before
+_FILE = ".vault-mind.toml"
+
 
 def main() -> None:
     """Run the command that the command line names."""
+    words = sys.argv[1:]
     gc.disable()  # what is loaded now stays, and to look through it again and again takes a tenth of the start
+    if words and words[0] in READING:
+        listing.begin(likely_vault(words, os.environ))  # first of all: it goes on while we load the rest
+    try:
+        _run(words)
+    except SystemExit as end:
+        _leave(end.code)
+        raise
+    finally:
+        listing.end()
+
+
+def likely_vault(words: "list[str]", environment: "os._Environ[str] | dict[str, str]") -> str:
+    """The folder that `config.find_vault` will say; where it says another, what began early was for nothing."""
+    named = environment.get("VAULT_MIND_VAULT", "").strip()
+    for word, following in zip(words, [*words[1:], ""], strict=True):
+        if word == "--":
+            break
+        if word == "--vault":
+            named = following
+        elif word.startswith("--vault="):
+            named = word.partition("=")[2]
+    try:
+        folder = named or _around(os.getcwd())
+    except FileNotFoundError:  # deleted while one stands in it
+        folder = "~/vault-mind"
+    return os.path.abspath(os.path.expanduser(folder))
+
+
+def _around(folder: str) -> str:
+    """The vault around a folder, or the default one."""
+    while not os.path.isfile(os.path.join(folder, _FILE)):
+        above = os.path.dirname(folder)
+        if above == folder:
+            return "~/vault-mind"
+        folder = above
+    return folder
+
+
+def _run(words: "list[str]") -> None:
     from vault_mind.cli import app, only  # late: see above
 
     gc.freeze()
     gc.enable()
-    only(sys.argv[1:2])
-    try:
-        app(prog_name="vault-mind")
-    except SystemExit as end:
-        _leave(end.code)
-        raise
+    only(words[:1])
+    app(prog_name="vault-mind")
 
 
 def _leave(code: object) -> None:
@@ -32,6 +73,7 @@ def _leave(code: object) -> None:
         sys.stderr.flush()
     except (OSError, ValueError):  # Python has words for that
         return
+    listing.end()
     atexit._run_exitfuncs()
     os._exit(code or 0)
 

@@ -3,7 +3,7 @@
 import os
 import re
 import unicodedata
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
@@ -27,7 +27,7 @@ from vault_mind.errors import (
     WriteFailedError,
 )
 from vault_mind.files import LARGEST, WRITING, locked, move_new, noted, read_regular, remove, tidy, write_whole
-from vault_mind.listing import Plain, packed, second, unpacked
+from vault_mind.listing import NOTHING, Plain, packed, second, unpacked
 from vault_mind.memory import Memory, compose, decoded, parse, revise
 
 FOLDER = "memories"
@@ -77,7 +77,6 @@ class Status(NamedTuple):
         return hash(self)
 
 
-_NOTHING = packed((), ())
 _NOWHEN = Status(-1, -1, -1, -1)  # no file has it
 
 
@@ -129,14 +128,7 @@ class Vault:
         """
         walk = Walk()
         links: list[str] = []
-        helper = second(str(self.root), known) if known and not self._ignored else None
-        try:
-            later = self._walk_through([""], walk, links, {}, helper.given if helper else ())
-            if helper:
-                self._walk_through(later, walk, links, helper.listings(), ())
-        finally:
-            if helper:
-                helper.close()
+        self._walk_through([""], walk, links, self._shared({} if self._ignored else known or {}))
         if links:
             found = Walk(walk.listings).files
             followed = {path: self._follow(path, found, walk.problems) for path in sorted(links)}
@@ -144,23 +136,26 @@ class Vault:
             walk.listings[""] = packed(list(topmost), list(topmost.values()))
         return walk
 
-    def _walk_through(
-        self, folders: list[str], walk: Walk, links: list[str], listed: Mapping[str, Plain], others: Collection[str]
-    ) -> list[str]:
-        """List `folders` and all that is in them, but for `others`, which are given back; some are `listed` already."""
-        later: list[str] = []
+    def _shared(self, known: Mapping[str, bytes]) -> Mapping[str, Plain]:
+        """What is listed already, with the help of another process."""
+        helper = second(str(self.root), known)
+        try:
+            return helper.shared(known) if helper else {}
+        finally:
+            if helper:
+                helper.close()
+
+    def _walk_through(self, folders: list[str], walk: Walk, links: list[str], listed: Mapping[str, Plain]) -> None:
+        """List `folders` and all that is in them; some are `listed` already."""
         while folders:
             folder = folders.pop()
-            if folder in others:
-                later.append(folder)
-            elif folder in listed:
-                listing, inner = listed[folder]
-                if listing != _NOTHING:
-                    walk.listings[folder] = listing
-                folders += [f"{folder}{name}/" for name in inner]
-            else:
+            if folder not in listed:
                 self._list(folder, folders, links, walk)
-        return later
+                continue
+            listing, inner = listed[folder]
+            if listing != NOTHING or not folder:
+                walk.listings[folder] = listing
+            folders += [f"{folder}{name}/" for name in inner]
 
     def _list(self, folder: str, folders: list[str], links: list[str], walk: Walk) -> None:
         """Add what `folder` holds to the lists: memories, folders to go on with, links, what cannot be read."""
@@ -187,7 +182,8 @@ class Vault:
         except OSError as error:
             if not folder:  # to go on would be to say that the vault is empty
                 raise UnreadableError(str(self.root), _reason(error), passing=True) from error
-            walk.problems.append(Problem(folder, f"folder not read: {_reason(error)}"))
+            if not isinstance(error, FileNotFoundError):  # deleted while we walked
+                walk.problems.append(Problem(folder, f"folder not read: {_reason(error)}"))
         if names or not folder:
             walk.listings[folder] = packed(names, marks)
 
