@@ -1,14 +1,20 @@
 """Folders listed by one process or two: the same either way, and nothing changes when nothing has."""
 
+import os
+import random
+import signal
+import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import vault_mind.listing
 from vault_mind import Index, Vault
-from vault_mind.listing import packed, plain, second, unpacked
+from vault_mind.listing import Second, begin, end, packed, plain, second, unpacked
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -117,3 +123,188 @@ def test_an_interpreter_that_cannot_start_costs_only_time(
     for broken in ("/nowhere/python", "/bin/false"):
         monkeypatch.setattr(sys, "executable", broken)
         assert vault.walk(alone.listings).files == alone.files
+
+
+# --- begun early --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def early(vault: Vault, always_two: None) -> Iterator[Callable[[], Second]]:
+    """Begin at once to list the vault; what it gives is the process at work."""
+
+    def begun() -> Second:
+        begin(str(vault.root))
+        return vault_mind.listing._early[0]
+
+    yield begun
+    end()
+    assert vault_mind.listing._early == []
+
+
+def is_done(process: Second) -> bool:
+    """Whether it has told all and ended, waited for."""
+    return os.waitid(os.P_PID, process._process, os.WEXITED | os.WNOWAIT) is not None
+
+
+def test_what_was_begun_early_is_what_is_there(vault: Vault, write: Write, early: Callable[[], Second]) -> None:
+    filled(write)
+    alone = vault.walk()
+    for waited in (True, False):
+        process = early()
+        assert not waited or is_done(process)
+
+        together = vault.walk(alone.listings)
+
+        assert together.listings == alone.listings
+        assert together.files == alone.files
+        assert together.problems == alone.problems
+
+
+def test_of_what_was_begun_early_all_is_used_but_what_needs_a_closer_look(
+    vault: Vault, write: Write, early: Callable[[], Second], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    filled(write)
+    alone = vault.walk()
+    assert is_done(early())
+    looked: list[str] = []
+    look = Vault._list
+
+    def looking(self: Vault, folder: str, *more: Any) -> None:
+        looked.append(folder)
+        look(self, folder, *more)
+
+    monkeypatch.setattr(Vault, "_list", looking)
+
+    vault.walk(alone.listings)
+
+    assert sorted(looked) == ["", "a/", "b/"]  # a folder that is not ASCII, a link, capitals
+
+
+# Once it has looked, another process may index what was changed since: that must not be taken back.
+def test_what_another_process_stored_meanwhile_stays(vault: Vault, write: Write, early: Callable[[], Second]) -> None:
+    filled(write)
+    write("gone/x.md", "tea")
+    assert is_done(early())
+    write("a/0.md", "much more tea")
+    write("a/new.md", "tea")
+    write("fresh/new.md", "tea")
+    (vault.root / "gone" / "x.md").unlink()
+    (vault.root / "gone").rmdir()
+    (vault.root / "c d" / "1.md").rename(vault.root / "1.md")
+    now = vault.walk()
+
+    found = vault.walk(now.listings)
+
+    assert found.files.items() >= {path: mark for path, mark in now.files.items() if "fresh" not in path}.items()
+    assert found.files.keys() <= now.files.keys()
+    assert found.problems == now.problems
+
+
+def test_whatever_happens_meanwhile_each_folder_is_as_it_was_then_or_is_now(
+    vault: Vault, write: Write, early: Callable[[], Second]
+) -> None:
+    chosen = random.Random(0)
+    filled(write)
+    before = vault.walk()
+    for turn in range(20):
+        process = early()
+        assert turn % 2 or is_done(process)
+        for _ in range(chosen.randrange(4)):
+            write(f"{chosen.choice(['', 'a/', 'b/inner/', 'c d/', 'é/'])}{chosen.randrange(5)}.md", f"tea {turn}")
+
+        found = vault.walk(before.listings)
+
+        now = vault.walk()
+        assert found.listings.keys() == now.listings.keys()
+        for folder, listing in found.listings.items():
+            assert listing in (before.listings.get(folder), now.listings[folder])
+        before = now
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGSTOP])
+def test_one_that_was_begun_early_and_stopped_costs_only_time(
+    vault: Vault, write: Write, early: Callable[[], Second], stop: signal.Signals, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vault_mind.listing, "PATIENCE", 0.1)
+    filled(write)
+    alone = vault.walk()
+    process = early()
+    os.kill(process._process, stop)
+
+    assert vault.walk(alone.listings).listings == alone.listings
+    with pytest.raises(ChildProcessError):
+        os.waitpid(process._process, 0)  # nothing is left of it
+
+
+def test_a_vault_other_than_that_which_was_begun_is_listed_all_the_same(
+    vault: Vault, write: Write, tmp_path: Path, early: Callable[[], Second]
+) -> None:
+    filled(write)
+    (tmp_path / "tea.md").write_text("tea")
+    other = Vault(tmp_path)
+    for known in (other.walk().listings, None):
+        early()
+
+        assert list(other.walk(known).files) == ["tea.md"]
+        assert vault_mind.listing._early == []
+
+
+def test_a_vault_that_ignores_files_is_not_listed_by_what_knows_nothing_of_it(
+    vault: Vault, write: Write, early: Callable[[], Second]
+) -> None:
+    filled(write)
+    ignoring = Vault(vault.root, ["a/"])
+    known = ignoring.walk().listings
+    early()
+
+    assert ignoring.walk(known).listings == known
+    assert not [path for path in ignoring.walk(known).files if path.startswith("a/")]
+
+
+BLOCKED = """
+import sys, time
+from vault_mind import listing
+listing.begin(sys.argv[1])
+print(listing._early[0]._process, flush=True)
+time.sleep(600)
+"""
+
+
+@pytest.mark.parametrize("stop", [signal.SIGKILL, signal.SIGINT])
+def test_when_the_program_is_killed_the_process_that_it_began_ends(tmp_path: Path, stop: signal.Signals) -> None:
+    for number in range(1_500):  # so many that it waits for a reader
+        (tmp_path / str(number)).mkdir()
+    command = [sys.executable, "-c", BLOCKED, str(tmp_path)]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as program:
+        assert program.stdout
+        child = int(program.stdout.readline())
+        program.send_signal(stop)
+        program.communicate(timeout=60)
+
+    until = time.monotonic() + 60
+    while is_running(child) and time.monotonic() < until:
+        time.sleep(0.01)
+    assert not is_running(child)
+
+
+def is_running(process: int) -> bool:
+    """Whether it is there; one that nobody has waited for is not."""
+    status = subprocess.run(
+        ["ps", "-o", "stat=", "-p", str(process)], capture_output=True, text=True, check=False
+    ).stdout
+    return bool(status.strip()) and not status.startswith("Z")
+
+
+def test_where_no_process_can_be_forked_nothing_is_begun(
+    vault: Vault, always_two: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refused() -> int:
+        raise BlockingIOError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refused)
+    before = len(os.listdir("/proc/self/fd")) if os.path.exists("/proc/self/fd") else 0
+
+    begin(str(vault.root))
+
+    assert vault_mind.listing._early == []
+    assert not before or len(os.listdir("/proc/self/fd")) == before

@@ -1,13 +1,17 @@
 """What a program can import, and what that costs it."""
 
+import os
 import re
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
 
 import vault_mind
+from tests.conftest import Run
+from vault_mind.vault import Vault
 
 POSSESSIVE_GROUP = re.compile(r"(?<!\\)\)[*+?]\+")
 
@@ -31,6 +35,32 @@ def test_nothing_is_loaded_before_it_is_asked_for() -> None:
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
 
     assert ended.stdout == "[] False vault_mind.ranking vault_mind.errors\n"
+
+
+# Typer and what it needs; OpenSSL; whatever tells, counts, copies or starts what a search does not.
+NOT_FOR_A_SEARCH = {
+    "typer", "json", "logging", "subprocess", "threading", "hashlib", "_hashlib", "difflib", "decimal", "secrets",
+    "queue", "calendar", "shlex", "gettext", "traceback", "uuid", "platform", "vault_mind.record", "vault_mind.grouped",
+    "vault_mind.git",
+}  # fmt: skip
+
+
+def test_a_command_that_only_reads_earns_each_module_that_it_loads(run: Run, home: Path) -> None:
+    file = Vault.create(home / "vault-mind").root / "tea.md"
+    file.write_text("---\nkind: fact\n---\nThe user drinks tea.")
+    os.utime(file, ns=(10**18, 10**18))
+    time.sleep(2.1)  # what is younger is read once more
+    run("search", "tea")
+    for words in (["search", "what is tea"], ["list", "--kind", "fact"], ["grep", "-i", "tea"]):
+        command = [sys.executable, "-X", "importtime", "-m", "vault_mind", *words]
+
+        ended = subprocess.run(command, capture_output=True, text=True, check=True, cwd=home)
+
+        assert ended.stdout
+        lines = (line for line in ended.stderr.splitlines() if line.startswith("import time:"))
+        loaded = {line.rpartition("|")[2].strip() for line in lines}
+        assert "vault_mind.cli" in loaded
+        assert not loaded & NOT_FOR_A_SEARCH - ({"threading"} if words[0] == "grep" else set())  # a regex has a lock
 
 
 def test_no_pattern_has_possessive_groups_which_early_3_11_matches_wrongly() -> None:

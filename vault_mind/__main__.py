@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from contextlib import suppress
 
 from vault_mind import listing
 
@@ -53,20 +54,25 @@ def _around(folder: str) -> str:
 
 
 def _run(words: "list[str]") -> None:
-    from vault_mind.cli import app, only  # late: see above
+    from vault_mind.cli import app, program  # late: see above
+    from vault_mind.declared import BadParameter, finished
 
     gc.freeze()
     gc.enable()
-    only(words[:1])
+    run = program.read(words) if words and words[0] in READING else None
+    if run:
+        with suppress(BadParameter):  # Typer has words for that
+            sys.exit(finished(run))
+    program.only(*words[:1])
     app(prog_name="vault-mind")
 
 
 def _leave(code: object) -> None:
     """End at once where nothing is left to do: to take every object apart takes longer than a search."""
-    import atexit  # late, as the next: by now they are loaded
-    import threading
+    import atexit  # late, as above
 
-    if not isinstance(code, int | None) or threading.active_count() > 1:
+    threading = sys.modules.get("threading")
+    if not isinstance(code, int | None) or (threading and threading.active_count() > 1):
         return
     try:
         sys.stdout.flush()

@@ -10,8 +10,7 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from vault_mind import declared as typer  # in its words; itself it is loaded where it is needed
 from vault_mind import render
 from vault_mind.command import (
     NO_MATCH,
@@ -27,9 +26,9 @@ from vault_mind.command import (
     json_lines,
     looked_back,
     named,
-    only,
     opened,
     print_json,
+    program,
     progressing,
     right_now,
     say,
@@ -715,4 +714,4 @@ def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bo
 
 from vault_mind import cli_history  # noqa: E402  # at the end: its commands stand below these in --help
 
-__all__ = ["app", "only"]
+__all__ = ["app", "program"]

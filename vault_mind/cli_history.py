@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
+from vault_mind import declared as typer  # in its words; itself it is loaded where it is needed
 from vault_mind import render
 from vault_mind.command import (
     NO_MATCH,

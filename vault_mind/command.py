@@ -1,19 +1,14 @@
 """What all commands share: the program itself, its common options, a vault opened, words said on stderr."""
 
-import errno
 import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, cast
 
-import typer
-from typer.core import TyperGroup
-
-from vault_mind import dates, render
-from vault_mind.coercion import lighten
+from vault_mind import dates, declared, render
 from vault_mind.config import VAULT_FILE, find_vault
 from vault_mind.errors import SettingsError, VaultMindError
 from vault_mind.memory import Memory
@@ -22,88 +17,47 @@ from vault_mind.session import Session, open_session
 from vault_mind.vault import Vault
 
 if TYPE_CHECKING:
+    import typer
+
     from vault_mind.hindsight import Hindsight
     from vault_mind.sync import Progress
 
 NO_MATCH = 1
 
 
-class Commands(TyperGroup):
-    """The one place where our errors become a line on stderr and an exit code."""
+def _made(program: declared.Program) -> "typer.Typer":
+    from vault_mind.grouped import made  # late: Typer loads as long as a search takes
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # Typer keeps the context's class to itself
-        """Read the options before the command."""
-        lighten(self.get_params(ctx))
-        return super().parse_args(ctx, args)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """The command of that name."""
-        command = super().get_command(ctx, cmd_name)
-        lighten(command.get_params(ctx) if command else ())  # with the one for --help
-        return command
-
-    def invoke(self, ctx: Any) -> Any:
-        """Run the command."""
-        try:
-            done = super().invoke(ctx)
-            sys.stdout.flush()
-        except VaultMindError as error:
-            say(f"vault-mind: {render.visible(str(error))}", "red")
-            raise typer.Exit(error.exit_code) from error
-        except OSError as error:
-            if error.errno == errno.EPIPE:  # whoever reads us has seen enough; Typer ends it quietly
-                raise
-            sys.stdout = open(os.devnull, "w")  # noqa: PTH123, SIM115  # what is left in the buffer cannot be written
-            say(f"vault-mind: {render.visible(str(error))}", "red")
-            raise typer.Exit(VaultMindError.exit_code) from error
-        return done
+    return made(
+        program,
+        help="An assistant that remembers, in a folder of Markdown files that you own.",
+        epilog="Start with: vault-mind chat. Exit codes: 0 done, 1 no match or something to fix, 2 error, 3 no reply.",
+    )
 
 
-app = typer.Typer(
-    cls=Commands,
-    no_args_is_help=True,
-    rich_markup_mode=None,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-    help="An assistant that remembers, in a folder of Markdown files that you own.",
-    epilog="Start with: vault-mind chat. Exit codes: 0 done, 1 no match or something to fix, 2 error, 3 no reply.",
-)
-
-
-def only(named: Sequence[str]) -> None:
-    """Have `app` build but the one command that is `named`: to build them all takes longer than a search.
-
-    Where that is none of them, all are built, and so they are for a shell that completes.
-    """
-    if "_VAULT_MIND_COMPLETE" in os.environ:
-        return
-    app.registered_commands[:] = [
-        one for one in app.registered_commands if _name(one) in named
-    ] or app.registered_commands
-
-
-def _name(one: Any) -> str:
-    return str(one.name or one.callback.__name__.replace("_", "-"))
-
+program = declared.Program(_made)
+app = cast("typer.Typer", program)  # whoever asks more of it is given Typer's
 
 VaultOption = Annotated[
     Path | None,
-    typer.Option(
+    declared.Option(
         "--vault",
         help="The vault's folder; else VAULT_MIND_VAULT, the one you are in, ~/vault-mind.",
         show_default=False,
     ),
 ]
-OfflineFlag = Annotated[bool, typer.Option("--offline", help="Never talk to a model: quote memories, learn by rules.")]
-JsonFlag = Annotated[bool, typer.Option("--json", help="Print JSON.")]
-YesFlag = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
+OfflineFlag = Annotated[
+    bool, declared.Option("--offline", help="Never talk to a model: quote memories, learn by rules.")
+]
+JsonFlag = Annotated[bool, declared.Option("--json", help="Print JSON.")]
+YesFlag = Annotated[bool, declared.Option("--yes", "-y", help="Do not ask.")]
 AsOf = Annotated[
     str | None,
-    typer.Option("--as-of", help="As the vault was then: 2026-05, last week, …", show_default=False, metavar="DATE"),
+    declared.Option("--as-of", help="As the vault was then: 2026-05, last week, …", show_default=False, metavar="DATE"),
 ]
 
 
-def _names(ctx: typer.Context, incomplete: str) -> list[str]:
+def _names(ctx: declared.Context, incomplete: str) -> list[str]:
     """Complete the name of a memory: its path or its stem."""
     named = ctx.params.get("vault") or (ctx.parent.params.get("vault") if ctx.parent else None)
     try:
@@ -116,11 +70,12 @@ def _names(ctx: typer.Context, incomplete: str) -> list[str]:
 
 
 NameArgument = Annotated[
-    str, typer.Argument(metavar="PATH", help="Its path, its stem, or any part that only it has.", autocompletion=_names)
+    str,
+    declared.Argument(metavar="PATH", help="Its path, its stem, or any part that only it has.", autocompletion=_names),
 ]
 SomeName = Annotated[
     str | None,
-    typer.Argument(
+    declared.Argument(
         metavar="PATH",
         help="Its path, its stem, or any part that only it has.",
         autocompletion=_names,
@@ -134,7 +89,7 @@ def say(text: str | list[Piece], style: str = "") -> None:
     Screen(stderr=True).say(text, style)
 
 
-def opened(ctx: typer.Context, vault: Path | None, **flags: object) -> Session:
+def opened(ctx: declared.Context, vault: Path | None, **flags: object) -> Session:
     """The vault that is meant, closed when the command ends."""
     session = open_session(vault or ctx.obj, os.environ, flags=flags)
     ctx.call_on_close(session.close)

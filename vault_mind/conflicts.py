@@ -5,7 +5,6 @@ Pure: whether the original is there, and what it says, is for the caller to look
 
 import re
 from collections.abc import Iterator
-from difflib import SequenceMatcher
 from functools import cache
 
 COMPARED = 4_000  # words of each text that are compared
@@ -80,6 +79,8 @@ def _may_be() -> re.Pattern[str]:
 def alike(text: str, other: str) -> bool:
     """Whether two texts are versions of one, by the words that they share."""
     some, others = text.split()[:COMPARED], other.split()[:COMPARED]
+    from difflib import SequenceMatcher  # late: only where two such files lie side by side
+
     match = SequenceMatcher(None, some, others, autojunk=False)
     return match.real_quick_ratio() >= ALIKE and match.quick_ratio() >= ALIKE and match.ratio() >= ALIKE
 

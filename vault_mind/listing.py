@@ -159,20 +159,22 @@ def begin(root: str) -> None:
     own = os.getpid()
     try:
         ours, theirs = os.pipe()
-        try:
-            if process := os.fork():
-                _early.append(Second(root, process, ours))
-            else:
-                os.setsid()  # Ctrl-C is for its parent alone
-                os.closerange(0, theirs)  # whoever reads what we print waits for nobody but us
-                os.closerange(theirs + 1, HANDLES)
-                _serve(root, theirs)
-        finally:
-            if os.getpid() != own:
-                os._exit(0)  # whatever happened: there must not be two of the program
-            os.close(theirs)
-    except OSError:  # no more processes, or files
-        pass
+    except OSError:  # no more files may be open
+        return
+    try:
+        if process := os.fork():
+            _early.append(Second(root, process, ours))
+        else:
+            os.setsid()  # Ctrl-C is for its parent alone
+            os.closerange(0, theirs)  # whoever reads what we print waits for nobody but us
+            os.closerange(theirs + 1, HANDLES)
+            _serve(root, theirs)
+    except OSError:  # there may be no more processes
+        os.close(ours)
+    finally:
+        if os.getpid() != own:
+            os._exit(0)  # whatever happened: there must not be two of the program
+        os.close(theirs)
 
 
 def end() -> None:

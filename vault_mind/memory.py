@@ -8,7 +8,6 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from difflib import SequenceMatcher
 from functools import cached_property
 from typing import NamedTuple
 
@@ -318,6 +317,8 @@ def _opcodes(old: list[str], new: list[str]) -> list[tuple[str, int, int, int, i
     stop = next((i for i in range(shorter - start) if old[-1 - i] != new[-1 - i]), shorter - start)
     middle = (old[start : len(old) - stop], new[start : len(new) - stop])
     small = len(middle[0]) * len(middle[1]) <= COMPARED
+    from difflib import SequenceMatcher  # late: only a change needs it
+
     inner = SequenceMatcher(None, *middle, autojunk=False).get_opcodes() if small else []
     if not small:
         inner = [("replace", 0, len(middle[0]), 0, len(middle[1]))]

@@ -7,7 +7,6 @@ noted in SQLite before all; so a crash in between only means that those files ar
 """
 
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -365,7 +364,8 @@ class Postings:
 
     def renew(self) -> None:
         """Make an empty generation and point to it; with the lock held."""
-        import secrets  # late: a search of what is there names nothing
+        import secrets  # late: a search of what is there makes nothing
+        import shutil
 
         with GUARD:
             self.close()
