@@ -1027,7 +1027,7 @@ def test_what_another_process_found_meanwhile_is_not_asked_for_again(
     mind = Reworded()
     waiting = journal.add(Exchange(THREE, "", "ok", NOW.isoformat(), "c", "reworded"))
     late = new_agent(mind)
-    late._backlog = lambda: [waiting]  # type: ignore[method-assign]  # it looked before the other one began
+    late.waiting = lambda **_: [waiting]  # type: ignore[method-assign]  # it looked before the other one began
     crashed_after_the_first = new_agent(mind)
     crashed_after_the_first.journal = Crashing(journal.folder, "dealt_with", after=True)
     with pytest.raises(Crash):

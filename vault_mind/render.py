@@ -392,11 +392,12 @@ def learned(what: "Learned") -> list[Piece]:
         parts.append("0 memories saved, 0 forgotten")
     if what.failed:
         much = "not all was" if what.saved else "nothing"
-        later = (
-            "it is kept for the next chat"
-            if what.kept
-            else "nor is it kept for later: say it again when that is mended"
-        )
+        if not what.kept:
+            later = "nor is it kept for later: say it again when that is mended"
+        elif what.given_up:
+            later = "it is kept, and tried no more but by: vault-mind learn --again"
+        else:
+            later = "it is kept and will be tried again"
         parts.append(f"{much} learned this time: {one_line(what.failed)}; {later}")
     return [("\n".join(parts), "dim")] if parts else []
 
