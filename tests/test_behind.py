@@ -18,6 +18,7 @@ from vault_mind.errors import ModelError
 from vault_mind.journal import Exchange
 from vault_mind.meanwhile import Meanwhile
 from vault_mind.model import Request, Schema
+from vault_mind.offline import Offline
 from vault_mind.usage import Usage
 from vault_mind.watcher import Change
 
@@ -179,18 +180,46 @@ def test_a_server_that_cannot_be_reached_is_said_once_a_turn_and_costs_no_try(le
 def test_what_nobody_foresaw_costs_one_exchange_and_is_told(learning: Learning, mind: Mind) -> None:
     mind.fails["one"] = ZeroDivisionError("who would have thought")
 
-    learning.say("one")
-    assert learning.behind.finish(LONG)
-    learning.say("two")
-    assert learning.behind.finish(LONG)
+    learning.say("one", "two")
 
-    told = learning.behind.told()
-    assert "who would have thought" in (told[0].failed or "")
-    assert {each.exchange.message for each in learning.session.journal.waiting()} <= {"one", "two"}
-    mind.fails.clear()
-    learning.say("three")
     assert learning.behind.finish(LONG)
-    assert sorted(learning.bodies()) == [f"The user says: {said}" for said in ("one", "three", "two")]
+    assert "who would have thought" in {what.failed for what in learning.behind.told()}
+    assert learning.bodies() == ["The user says: two"]
+    assert [(one.exchange.message, one.exchange.tries) for one in learning.session.journal.waiting()] == [("one", 2)]
+
+
+def test_a_vault_that_cannot_be_opened_beside_is_said_and_the_exchange_waits(vault: Vault, opened: Opened) -> None:
+    learning = Learning(opened(vault.root, {}))
+    object.__setattr__(learning.beside, "vault", None)  # as if it were gone
+
+    learning.say("I live in Oslo.")
+
+    assert learning.behind.finish(LONG)
+    assert learning.behind.told()[0].failed
+    assert [one.exchange.message for one in learning.session.journal.waiting()] == ["I live in Oslo."]
+    learning.behind.leave()
+
+
+def test_what_is_to_be_forgotten_waits_in_the_journal_until_the_user_has_been_asked(
+    learning: Learning, vault: Vault
+) -> None:
+    vault.save("The user has a cat.", kind="fact", source="user", created_at=NOW)
+    for each in (learning.session, learning.beside):
+        each.__dict__["mind"] = Offline()
+
+    learning.say("Forget that I have a cat.", "I live in Oslo.")
+
+    assert learning.behind.finish(LONG)
+    first, second = learning.behind.told()
+    assert [memory.body for memory in first.wished] == ["The user has a cat."]
+    assert [memory.body for memory in second.saved] == ["The user lives in Oslo."]
+    assert [one.file for one in learning.session.journal.waiting()] == [first.held and first.held.file]
+    learning.say("I have a dog.")
+    assert learning.behind.finish(LONG)
+    assert [what.wished for what in learning.behind.told()] == [()]  # not asked a second time
+    (again,) = learning.session.agent.catch_up()  # as the next start would, had this one been killed
+    assert again.wished == first.wished
+    assert learning.session.journal.waiting() == []
 
 
 def test_what_earlier_chats_left_is_learned_first(learning: Learning, mind: Mind) -> None:

@@ -70,13 +70,14 @@ class Learned:
     """What came of learning: memories written, those that said it already, proposals turned away.
 
     `superseded` are new memories with the paths that each took the place of, `marked` those as they are
-    now; `wished` are those that the user asked to forget, for them to confirm. `withheld` names what was
-    not even written down. `claimed`: the reply says that something was saved or forgotten, and nothing
-    was. `failed` says why nothing, or no more, could be learned this time; the exchange then waits in the
-    journal, unless that was what failed: then it is not `kept`. `stuck`: the next exchange would fare no better
-    now; `given_up`: this one has failed so often that it is left alone. `news` are problems that learning met
-    and nobody was told of before, and memories that it would not change. `uncommitted` says why what was written
-    is in no version of the vault yet, where it should be.
+    now; `wished` are those that the user asked to forget, for them to confirm; where that is to come later, the
+    exchange is `held` in the journal until then. `withheld` names what was not even written down. `claimed`:
+    the reply says that something was saved or forgotten, and nothing was. `failed` says why nothing, or no
+    more, could be learned this time; the exchange then waits in the journal, unless that was what failed: then
+    it is not `kept`. `stuck`: the next exchange would fare no better now; `given_up`: this one has failed so
+    often that it is left alone. `news` are problems that learning met and nobody was told of before, and
+    memories that it would not change. `uncommitted` says why what was written is in no version of the vault
+    yet, where it should be.
     """
 
     saved: tuple[Memory, ...] = ()
@@ -93,6 +94,7 @@ class Learned:
     kept: bool = True
     stuck: bool = False
     given_up: bool = False
+    held: Waiting | None = None
 
 
 @dataclass(frozen=True)
@@ -437,17 +439,20 @@ class Agent:
             del self._history[: len(self._history) - min(limit, max(limit // 3, 1))]
             self._labels = None
 
-    def learn_from(self, waiting: Waiting) -> Learned | None:
-        """Learn from one exchange; None when another process is at it or was. Never raises one of our errors."""
+    def learn_from(self, waiting: Waiting, *, hold: bool = False) -> Learned | None:
+        """Learn from one exchange; None when another process is at it or was. Never raises one of our errors.
+
+        With `hold` one that asks to forget something stays in the journal: for whoever asks the user to cross off.
+        """
         try:
             with self.journal.claimed(waiting) as mine:
                 current = self.journal.now(waiting) if mine else None
-                return self._learned(current) if current else None
+                return self._learned(current, hold=hold) if current else None
         except VaultMindError as error:
             return Learned(failed=str(error), stuck=True)
 
-    def _learned(self, waiting: Waiting) -> Learned:
-        exchange, kept, failed = waiting.exchange, Kept(), None
+    def _learned(self, waiting: Waiting, *, hold: bool) -> Learned:
+        exchange, kept, failed, held = waiting.exchange, Kept(), None, None
         turned: list[Turned] = []
         untold: tuple[str, ...] = ()
         stuck = given_up = False
@@ -462,7 +467,10 @@ class Agent:
             untold = once(begun, told)
             if kept.failed:
                 raise kept.failed
-            self.journal.cross_off(waiting)
+            if hold and kept.wished:
+                held = waiting
+            else:
+                self.journal.cross_off(waiting)
         except VaultMindError as error:
             log.info("learning failed", exc_info=error)
             # A network that is down, or a lock that others hold, says nothing about the exchange.
@@ -485,6 +493,7 @@ class Agent:
             tuple(kept.wished),
             stuck=stuck,
             given_up=given_up,
+            held=held,
         )
 
     def _candidates(self, waiting: Waiting) -> tuple[Memory | None, list[Candidate], list[Turned]]:

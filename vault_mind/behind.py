@@ -5,12 +5,14 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING
 
 from vault_mind.agent import Agent, Learned, Noted
+from vault_mind.errors import VaultMindError
 from vault_mind.journal import Waiting
 from vault_mind.memory import Memory
 
@@ -34,7 +36,8 @@ class Behind:
     """Learns from what a chat notes, in order, while the chat goes on; what came of it is kept until it is asked for.
 
     The journal holds all that waits here, so the thread may end at any moment with its process: nobody waits
-    for a model that does not answer. `session` is opened, used and closed by the thread alone. `ring` is called
+    for a model that does not answer. An exchange that asks to forget something is crossed off by whoever has asked the
+    user (`Learned.held`). `session` is opened, used and closed by the thread alone. `ring` is called
     in the thread when there is something to tell, `wrote` for each memory as soon as it is written.
     """
 
@@ -48,6 +51,7 @@ class Behind:
         self._session, self._ring, self._wrote = session, ring, wrote
         self._said: SimpleQueue[_Said | None] = SimpleQueue()
         self._known: dict[Path, _Said] = {}  # of this chat, by the file in the journal, until it is learned from
+        self._held: set[Path] = set()
         self._done: deque[Learned] = deque()
         self._left = 0
         self._changed = threading.Condition()
@@ -108,7 +112,7 @@ class Behind:
                     return
                 try:
                     self._learn_up_to(said)
-                except Exception as error:  # promise 8: one exchange that cannot be learned from costs only itself
+                except Exception as error:  # promise 8: a vault that cannot be opened here costs the chat nothing
                     log.info("learning broke off", exc_info=error)
                     self._tell(Learned(failed=str(error) or type(error).__name__))
                 finally:
@@ -128,6 +132,8 @@ class Behind:
         for waiting in _up_to(agent, said):
             if self._leaving.is_set():
                 return
+            if waiting.file in self._held:  # learned from, and the user is still to be asked
+                continue
             what = self._learned(agent, waiting)
             if what and what.stuck:
                 return
@@ -135,9 +141,17 @@ class Behind:
     def _learned(self, agent: Agent, waiting: Waiting) -> Learned | None:
         ours = self._known.get(waiting.file)
         self._session.ledger.go_on(ours.turn if ours else 0)
-        what = agent.learn_from(waiting)
+        try:
+            what = agent.learn_from(waiting, hold=True)
+        except Exception as error:  # promise 8: one exchange that cannot be learned from costs only itself
+            log.info("learning broke off", exc_info=error)
+            what = Learned(failed=str(error) or type(error).__name__)
+            with suppress(VaultMindError):
+                agent.journal.failed(waiting)
         if what is None:  # another process is at it, or was
             return None
+        if what.held:
+            self._held.add(waiting.file)
         if not what.failed:
             self._known.pop(waiting.file, None)
         self._tell(ours.noted.ended(what) if ours else what)

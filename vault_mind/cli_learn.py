@@ -84,11 +84,12 @@ def _why(session: Session, left: "list[Waiting]", *, tried: bool) -> list[str]:
     ours = [one for one in left if one.exchange.mind == mind]
     given_up = [one for one in ours if one.exchange.tries >= MOST_TRIES]
     if len(ours) > len(given_up):
-        told.append(
-            f"{_exchanges(len(ours) - len(given_up))} still to be learned from; try again with: vault-mind learn"
-        )
+        later = "try again later" if tried else "another vault-mind is at it"
+        told.append(f"{_exchanges(len(ours) - len(given_up))} still to be learned from: {later}")
     if given_up:
-        told.append(f"{_exchanges(len(given_up))} failed {MOST_TRIES} times or more; to try again: vault-mind learn --again")
+        told.append(
+            f"{_exchanges(len(given_up))} failed {MOST_TRIES} times or more; to try again: vault-mind learn --again"
+        )
         told += [f"  {render.first_words(one.exchange.message)}" for one in given_up]
     without = "leave --offline (or the `offline` setting) out" if session.settings.offline else "set ANTHROPIC_API_KEY"
     how = {

@@ -70,7 +70,7 @@ class Chat:
     _told: str | None = field(default=None, init=False)
     paused: Callable[[Callable[[], None]], None] | None = field(default=None, init=False)  # while a reply is shown live
     behind: Behind | None = field(default=None, init=False)
-    wished: list[Memory] = field(default_factory=list, init=False)  # to be forgotten, if the user says yes
+    wished: list[Learned] = field(default_factory=list, init=False)  # what was learned that asks to forget something
 
     def greet(self) -> None:
         """Say once what mind this is."""
@@ -88,15 +88,18 @@ class Chat:
     def settle(self) -> None:
         """Between two prompts: tell what was learned behind them, and ask what there is to ask."""
         self.tell_learned()
-        if self.wished:
-            wished, self.wished = self.wished, []
-            self._guarded(lambda: self._ask(wished))
+        while self.wished:
+            what = self.wished.pop(0)
+            there = [memory for memory in what.wished if (self.session.vault.root / memory.path).exists()]
+            self._guarded(partial(self._ask, there))
+            if what.held:  # whatever the answer was
+                self.session.journal.cross_off(what.held)
 
     def tell_learned(self) -> None:
         """Tell what was learned behind the prompt, so far; what is to be forgotten is asked later."""
         for what in self.behind.told() if self.behind else ():
             self._tell_learned(what)
-            self.wished += [memory for memory in what.wished if memory not in self.wished]
+            self.wished += [what] * bool(what.wished)
 
     def promise(self) -> None:
         """Say that there is something to be asked, to one who is typing."""
@@ -488,6 +491,7 @@ def _leave(chat: Chat, behind: Behind) -> None:
             behind.finish(PATIENCE)
         chat.settle()
     except KeyboardInterrupt:
+        chat.err.say("")  # the terminal shows ^C
         chat.tell_learned()
     finally:
         left = behind.busy
