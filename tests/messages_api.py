@@ -1,6 +1,7 @@
 """A real HTTP server on 127.0.0.1 that speaks the Messages API and answers what a test has scripted.
 
-Each request takes the next `Answer`; the last one repeats. Every request body is kept in `requests`. It also
+Each request takes the next `Answer`; the last one repeats. What is learned from may have answers of its own
+(`learning`), for it may be asked at any time. Every request body is kept in `requests`. It also
 says what its models take, and keeps in `asked_about` whom it was asked about.
 """
 
@@ -18,7 +19,8 @@ from typing import Any
 class Answer:
     """What one request gets: text with a stop reason, or an HTTP error.
 
-    `cut` drops the stream in the middle; `delay` waits so many seconds before each of its events;
+    `cut` drops the stream in the middle; `delay` waits so many seconds before each of its events; `until` holds
+    it back until that is set, a minute at most;
     `raw` is sent as it stands, as `kind`, whatever was asked for. `calls` are pairs of a tool's name and its
     arguments, as a mapping or, cut short perhaps, as the text that is streamed.
     """
@@ -33,6 +35,7 @@ class Answer:
     thinking: str = ""
     pieces: int = 3
     delay: float = 0.0
+    until: threading.Event | None = None
     raw: str | None = None
     kind: str = "application/json"
     calls: tuple[tuple[str, Mapping[str, Any] | str], ...] = ()
@@ -77,6 +80,7 @@ class MessagesApi:
     headers: list[dict[str, str]] = field(default_factory=list)
     models: Mapping[str, Any] | int | str = field(default_factory=lambda: able("adaptive", "disabled"))
     asked_about: list[str] = field(default_factory=list)
+    learning: list[Answer] = field(default_factory=list)
 
     def script(self, *answers: Answer) -> None:
         """Answer these from now on, the last one again and again."""
@@ -121,7 +125,10 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])).decode("utf-8"))
         api.requests.append(body)
         api.headers.append({name.lower(): value for name, value in self.headers.items()})
-        answer = api.answers.pop(0) if len(api.answers) > 1 else api.answers[0]
+        answers = api.learning if api.learning and not body.get("stream") else api.answers
+        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        if answer.until is not None:
+            answer.until.wait(60)
         if answer.raw is not None:
             self._send(answer.status, answer.kind, [answer.raw])
         elif answer.status != 200:

@@ -27,6 +27,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NoReturn
 
 from vault_mind import Agent, Index, Memory, Session, Vault, open_session
+from vault_mind.behind import Behind
 from vault_mind.config import Settings, state_folder
 from vault_mind.errors import BusyError, ConflictError, MemoryChangedError, VaultMindError
 from vault_mind.files import TEMPORARY, locked
@@ -233,8 +234,27 @@ def learn(vault: Vault, chance: random.Random) -> None:
     index.close()
 
 
+def learn_behind(vault: Vault, chance: random.Random) -> None:
+    """Say several things in turn, which a thread learns from while they are said."""
+    index = Index(vault)
+    agent = learner(vault, index, Loud)
+    beside = open_session(vault.root, {})
+    beside.__dict__["mind"] = Reworded()  # a cached property: what stands there is taken
+    behind = Behind(beside)
+    messages = [f"Locker {chance.getrandbits(40)} is mine. So is {chance.getrandbits(40)}." for _ in range(3)]
+    for number, message in enumerate(messages):
+        tell("try", "say", message)
+        behind.learn(agent.note(message, "ok"), number)
+        index.search("locker", 5)
+    behind.finish()
+    behind.leave()
+    for message in messages:
+        tell("did", "learn", message)
+    index.close()
+
+
 WORK: dict[str, Callable[[Vault, random.Random], None]] = {
-    work.__name__: work for work in (save, change, forget, rename, sync, learn)
+    work.__name__: work for work in (save, change, forget, rename, sync, learn, learn_behind)
 }
 
 

@@ -19,6 +19,7 @@ from vault_mind.agent import Aside, Shortened, says_little
 from vault_mind.config import Endpoint, Settings, state_folder
 from vault_mind.errors import ModelError, WithheldError
 from vault_mind.extraction import SCHEMA
+from vault_mind.files import is_held
 from vault_mind.history import History
 from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed, Waiting
 from vault_mind.lookup import Lookup
@@ -1027,7 +1028,7 @@ def test_what_another_process_found_meanwhile_is_not_asked_for_again(
     mind = Reworded()
     waiting = journal.add(Exchange(THREE, "", "ok", NOW.isoformat(), "c", "reworded"))
     late = new_agent(mind)
-    late._backlog = lambda: [waiting]  # type: ignore[method-assign]  # it looked before the other one began
+    late.waiting = lambda **_: [waiting]  # type: ignore[method-assign]  # it looked before the other one began
     crashed_after_the_first = new_agent(mind)
     crashed_after_the_first.journal = Crashing(journal.folder, "dealt_with", after=True)
     with pytest.raises(Crash):
@@ -1037,6 +1038,46 @@ def test_what_another_process_found_meanwhile_is_not_asked_for_again(
 
     assert mind.asked == 1
     assert len(bodies(vault)) == 3
+
+
+class Locksmith(Offline):
+    """An offline mind that looks, whenever it is asked, whether the vault is locked."""
+
+    def __init__(self, vault: Vault) -> None:
+        self.lock, self.held = state_folder(vault.root) / "vault.lock", list[bool]()
+
+    def value(self, request: Request, schema: Schema) -> object:
+        self.held.append(is_held(self.lock))
+        return super().value(request, schema)
+
+
+@pytest.mark.parametrize("commit", ["ours", "all"])
+def test_nobody_waits_for_the_vault_while_a_mind_thinks(
+    vault: Vault, new_agent: NewAgent, owner: None, commit: str
+) -> None:
+    History(vault.root).start()
+    mind = Locksmith(vault)
+    agent = new_agent(mind, commit=commit)
+
+    agent.learn("I live in Oslo.", "ok")
+    agent.learn("I live in Bergen. I have a cat.", "ok")  # the move is decided in a second call
+
+    assert mind.held == [False] * 3
+    assert [version.subject for version in History(vault.root).versions()] == [
+        "The user has a cat. (and 1 more)", "The user lives in Oslo.",
+    ]  # fmt: skip
+
+
+def test_what_is_plainly_new_is_kept_when_the_mind_cannot_decide_the_rest(
+    vault: Vault, journal: Journal, new_agent: NewAgent
+) -> None:
+    new_agent(Offline()).learn("I live in Oslo.", "ok")
+
+    learned = new_agent(Moving(failures=1)).learn("I live in Bergen. I have a cat.", "ok")
+
+    assert (learned.failed, learned.stuck) == ("the model gave no JSON", False)
+    assert sorted(bodies(vault)) == ["The user has a cat.", "The user lives in Oslo."]
+    assert [waiting.exchange.done for waiting in journal.waiting()] == [1]
 
 
 class Moving(Reworded):

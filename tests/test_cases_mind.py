@@ -72,7 +72,7 @@ def test_ME_01_a_write_that_fails_is_told_although_the_model_says_saved(
     ended = call("chat", "-m", "please remember that the roof survey is on 3 November")
 
     assert "nothing learned this time" in ended.stderr
-    assert "it is kept for the next chat" in ended.stderr
+    assert "it is kept and will be tried again" in ended.stderr
     (vault.root / "memories").unlink()
     again = call("chat", "-m", "Hello again.")
     assert "learned: The roof survey is on 3 November." in again.stderr

@@ -604,7 +604,8 @@ def test_an_exchange_that_waits_is_a_remark(journal: Journal, findings: Callable
     journal.add(SAID)
     journal.add(SAID)
 
-    expected = Finding("", "2 exchanges wait to be learned from", "the next chat does it", remark=True, code="waiting")
+    advice = "the next chat does it, or: vault-mind learn"
+    expected = Finding("", "2 exchanges wait to be learned from", advice, remark=True, code="waiting")
     assert findings()[""] == expected
 
 

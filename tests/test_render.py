@@ -159,7 +159,7 @@ def test_what_was_learned_is_told_a_line_each() -> None:
         "not kept: I like^Jit (it is not yours)",
     ]
     assert plain(render.learned(Learned(failed="no [/] luck"))) == (
-        "nothing learned this time: no [/] luck; it is kept for the next chat"
+        "nothing learned this time: no [/] luck; it is kept and will be tried again"
     )
 
 

@@ -287,7 +287,7 @@ def test_learning_that_fails_is_said_in_a_line_and_caught_up_with_before_the_nex
     online.script(Answer("Noted."), Answer("no json"), remembering(said), Answer("Fine."), remembering())
 
     with_claude("I live in Oslo.")
-    assert "nothing learned this time: the model gave no JSON; it is kept for the next chat" in with_claude.talk
+    assert "nothing learned this time: the model gave no JSON; it is kept and will be tried again" in with_claude.talk
     assert not with_claude.chat.exit_code
 
     with_claude("Hello?")

@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -349,3 +350,193 @@ def test_what_must_be_written_nowhere_is_not_in_the_history_of_what_was_typed_ei
     for word in ("hunter2", "flamingos", "Oslo"):
         assert word not in kept
     assert list(vault.memories()) == []
+
+
+# Learning behind the prompt
+
+OSLO = ("fact", "The user lives in Oslo.", "I live in Oslo")
+
+
+@pytest.fixture
+def held() -> Iterator[threading.Event]:
+    """What a server waits for; at the end it waits no more."""
+    event = threading.Event()
+    yield event
+    event.set()
+
+
+def begin_chat(terminal: Terminal, online: MessagesApi) -> None:
+    """Start a chat with the scripted server."""
+    terminal.type(
+        f"export ANTHROPIC_BASE_URL={online.url} ANTHROPIC_API_KEY=test-key-0123456789; {CHAT}; echo ended $?"
+    )
+    terminal.wait_for("^›")
+
+
+def wait_for_learning(online: MessagesApi, times: int = 1) -> None:
+    """Wait until so many exchanges were sent to be learned from."""
+    deadline = time.monotonic() + PATIENCE
+    while sum(not request.get("stream") for request in online.requests) < times:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+
+
+def test_the_prompt_is_back_while_it_learns_and_what_is_typed_stays_as_it_was(
+    terminal: Terminal, online: MessagesApi, vault: Vault, held: threading.Event
+) -> None:
+    online.script(Answer("Noted."))
+    online.learning = [Answer(remembering(OSLO).text, until=held)]
+    begin_chat(terminal, online)
+
+    terminal.type("I live in Oslo.")
+    terminal.wait_for("^Noted.")
+    wait_for_learning(online)
+    terminal.press("-l", "And my cat is")
+    terminal.wait_for("^› And my cat is$")
+    held.set()
+    terminal.wait_for(r"^learned: The user lives in Oslo\.")
+    terminal.press("-l", " called Tom.")
+    shown = terminal.wait_for(r"^› And my cat is called Tom\.$")
+
+    assert re.search(r"^learned: .*\n.*\n?^› And my cat is called Tom\.$", shown, re.MULTILINE)
+    assert shown.count("And my cat is") == 1
+    terminal.press("C-u", "C-d")
+    terminal.wait_for("^ended 0")
+
+
+@pytest.mark.storm
+def test_what_is_learned_while_a_reply_is_shown_is_told_after_it(
+    terminal: Terminal, online: MessagesApi, vault: Vault, held: threading.Event
+) -> None:
+    online.script(Answer("Noted."), Answer("one two three four five six seven eight", pieces=8, delay=0.25))
+    online.learning = [Answer(remembering(OSLO).text, until=held), remembering()]
+    begin_chat(terminal, online)
+
+    terminal.type("I live in Oslo.")
+    wait_for_learning(online)
+    terminal.type("Count.")
+    terminal.wait_for("^one two")
+    held.set()
+    shown = terminal.wait_for(r"^learned: The user lives in Oslo\.")
+
+    assert re.search(r"^one two three four five six seven eight *\n+learned: ", shown, re.MULTILINE)
+    terminal.press("C-d")
+    terminal.wait_for("^ended 0")
+
+
+@pytest.mark.storm
+def test_ctrl_c_at_the_prompt_and_in_a_reply_does_not_hurt_what_is_being_learned(
+    terminal: Terminal, online: MessagesApi, vault: Vault, held: threading.Event
+) -> None:
+    online.script(Answer("Noted."), Answer("once upon a time " * 20, pieces=60, delay=0.15))
+    online.learning = [Answer(remembering(OSLO).text, until=held), remembering()]
+    begin_chat(terminal, online)
+
+    terminal.type("I live in Oslo.")
+    wait_for_learning(online)
+    terminal.press("C-c")
+    terminal.type("Tell me a tale.")
+    terminal.wait_for("once upon")
+    terminal.press("C-c")
+    terminal.wait_for("^stopped")
+    held.set()
+    shown = terminal.wait_for(r"^learned: The user lives in Oslo\.")
+    terminal.press("C-d")
+
+    assert "Traceback" not in terminal.wait_for("^ended 0")
+    assert shown.index("stopped") < shown.index("learned: ")
+    assert [memory.body for memory in vault.memories()] == ["The user lives in Oslo."]
+
+
+@pytest.mark.storm
+@pytest.mark.parametrize("typed", ["", "Now for"])
+def test_what_is_to_be_forgotten_is_asked_once_nothing_is_being_typed(
+    terminal: Terminal, online: MessagesApi, vault: Vault, held: threading.Event, typed: str
+) -> None:
+    (vault.root / "cat.md").write_text("---\nkind: fact\nsource: chat\n---\nThe user has a cat.\n", encoding="utf-8")
+    online.script(Answer("As you wish."))
+    wish = '{"memories": [], "forget": [{"text": "The user has a cat.", "quote": "forget that I have a cat"}]}'
+    decision = '{"decisions": [{"case": 1, "action": "forget", "memories": [1]}]}'
+    online.learning = [Answer(wish, until=held), Answer(decision), remembering()]
+    begin_chat(terminal, online)
+
+    terminal.type("Please forget that I have a cat.")
+    terminal.wait_for("^As you wish.")
+    wait_for_learning(online)
+    if typed:
+        terminal.press("-l", typed)
+        terminal.wait_for(f"^› {typed}$")
+    held.set()
+    if typed:
+        terminal.wait_for("^you asked to forget something: once this line is sent, you will be asked")
+        asked_too_soon = "Forget it?" in terminal.shown()
+        terminal.type(" something else.")
+        assert not asked_too_soon
+    terminal.wait_for(r"Forget it\? \[y/N\]")
+    terminal.type("y")
+    terminal.wait_for(r"^forgotten: cat\.md")
+    terminal.press("C-d")
+
+    assert "Traceback" not in terminal.wait_for("^ended 0")
+    assert not (vault.root / "cat.md").exists()
+    said = [request for request in online.requests if request.get("stream")]
+    assert len(said) == (2 if typed else 1)
+
+
+@pytest.mark.storm
+@pytest.mark.parametrize("patient", [True, False])
+def test_undo_waits_for_what_is_being_learned_and_ctrl_c_gives_that_up(
+    terminal: Terminal, online: MessagesApi, vault: Vault, call: Run, owner: None, held: threading.Event, patient: bool
+) -> None:
+    call("init", str(vault.root))
+    online.script(Answer("Noted."))
+    online.learning = [Answer(remembering(OSLO).text, until=held)]
+    begin_chat(terminal, online)
+
+    terminal.type("I live in Oslo.")
+    wait_for_learning(online)
+    terminal.type("/undo")
+    terminal.wait_for("waiting for what is being learned")
+    if patient:
+        held.set()
+        terminal.wait_for(r"Take back 'The user lives in Oslo\.'\? \[y/N\]")
+        terminal.type("y")
+        terminal.wait_for("^taken back: The user lives in Oslo.")
+    else:
+        terminal.press("C-c")
+        terminal.wait_for("^stopped")
+        held.set()
+        terminal.wait_for("^learned: The user lives in Oslo.")
+    terminal.press("C-d")
+
+    assert "Traceback" not in terminal.wait_for("^ended 0")
+    assert [memory.body for memory in vault.memories()] == ([] if patient else ["The user lives in Oslo."])
+
+
+@pytest.mark.storm
+def test_whoever_leaves_waits_a_little_and_the_rest_is_learned_at_the_next_start(
+    terminal: Terminal, online: MessagesApi, vault: Vault, held: threading.Event
+) -> None:
+    online.script(Answer("Noted."))
+    online.learning = [Answer(remembering(OSLO).text, until=held), remembering(OSLO)]
+    begin_chat(terminal, online)
+
+    terminal.type("I live in Oslo.")
+    terminal.wait_for("^Noted.")
+    wait_for_learning(online)
+    terminal.press("C-d")
+    terminal.wait_for("^finishing what is being learned; Ctrl-C leaves it for the next start")
+    terminal.press("C-c")
+    terminal.wait_for("^1 exchange waits in the journal for the next start, or for: vault-mind learn")
+    terminal.wait_for("^ended 0")
+    nothing_yet = list(vault.memories()) == []
+    held.set()
+    terminal.type(f"{CHAT}; echo ended again $?")
+    terminal.wait_for("^learning from 1 earlier exchange meanwhile")
+    terminal.wait_for(r"^learned: The user lives in Oslo\.")
+    terminal.type("/quit")
+    shown = terminal.wait_for("^ended again 0")
+
+    assert nothing_yet
+    assert "finishing" not in shown[shown.index("earlier exchange") :]
+    assert [memory.body for memory in vault.memories()] == ["The user lives in Oslo."]

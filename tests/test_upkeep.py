@@ -61,6 +61,11 @@ def exchange(at: datetime = NOW, tries: int = 0, chat: str = "c") -> Exchange:
     return Exchange("I said so.", "", "ok", at.isoformat(), chat, "scripted", tries)
 
 
+def bring(upkeep: Upkeep, candidates: Sequence[Candidate], said: Exchange) -> Kept:
+    """Weigh candidates and keep them."""
+    return upkeep.keep(upkeep.weigh(candidates, said), said)
+
+
 @pytest.fixture
 def keep(vault: Vault, index: Index) -> Keep:
     """Keep candidates in the vault: keep("text" or Candidate, …, mind=…, at=…)."""
@@ -68,7 +73,7 @@ def keep(vault: Vault, index: Index) -> Keep:
     def kept(*candidates: str | Candidate, mind: ModelClient | None = None, **more: object) -> Kept:
         given = [fact(one) if isinstance(one, str) else one for one in candidates]
         upkeep = Upkeep(vault, index, mind or Offline(), Settings(), lambda: NOW)
-        return upkeep.keep(given, exchange(**more))  # type: ignore[arg-type]
+        return bring(upkeep, given, exchange(**more))  # type: ignore[arg-type]
 
     return kept
 
@@ -359,11 +364,11 @@ def test_ME_03_a_disk_that_is_full_half_way_leaves_both_and_the_next_run_finishe
     upkeep = Upkeep(FullDisk(vault.root), index, Offline(), Settings(), lambda: NOW)
     candidates = [fact("The user lives in Bergen.")]
 
-    first = upkeep.keep(candidates, exchange())
+    first = bring(upkeep, candidates, exchange())
     assert isinstance(first.failed, WriteFailedError)
     assert current(vault) == ["The user lives in Bergen.", "The user lives in Oslo."]
 
-    second = upkeep.keep(candidates, exchange())
+    second = bring(upkeep, candidates, exchange())
 
     assert (second.failed, second.saved) == (None, [])
     assert [path for _, path in second.superseded] == [old]
@@ -432,8 +437,8 @@ def test_an_edit_meanwhile_stays_and_the_user_is_told(vault: Vault, index: Index
     edited = Edited(vault.root)
     edited.edit = lambda file: file.write_text(file.read_text().replace("Oslo", "Oslo, in Grünerløkka"))
 
-    kept = Upkeep(edited, index, Offline(), Settings(), lambda: NOW).keep(
-        [fact("The user lives in Bergen.")], exchange()
+    kept = bring(
+        Upkeep(edited, index, Offline(), Settings(), lambda: NOW), [fact("The user lives in Bergen.")], exchange()
     )
 
     assert "Grünerløkka" in vault.read(path).body
@@ -449,7 +454,7 @@ def test_an_edit_of_another_line_meanwhile_is_kept_beside_the_mark(
     edited = Edited(vault.root)
     edited.edit = lambda file: file.write_text(file.read_text().replace("kind: fact", "kind: fact\ntags: [home]"))
 
-    Upkeep(edited, index, Offline(), Settings(), lambda: NOW).keep([fact("The user lives in Bergen.")], exchange())
+    bring(Upkeep(edited, index, Offline(), Settings(), lambda: NOW), [fact("The user lives in Bergen.")], exchange())
 
     old = vault.read(path)
     assert (old.tags, old.superseded) == (("home",), True)
@@ -460,8 +465,8 @@ def test_a_deletion_meanwhile_stays_a_deletion(vault: Vault, index: Index, remem
     edited = Edited(vault.root)
     edited.edit = lambda file: file.unlink()
 
-    kept = Upkeep(edited, index, Offline(), Settings(), lambda: NOW).keep(
-        [fact("The user lives in Bergen.")], exchange()
+    kept = bring(
+        Upkeep(edited, index, Offline(), Settings(), lambda: NOW), [fact("The user lives in Bergen.")], exchange()
     )
 
     assert (kept.failed, kept.news) == (None, [])
@@ -510,7 +515,7 @@ def test_the_second_call_shows_numbers_and_no_path(
     )
     upkeep = Upkeep(vault, index, claude, Settings(), lambda: NOW)
 
-    kept = upkeep.keep([fact("The user lives in Bergen."), fact("The user works at Initech.")], exchange())
+    kept = bring(upkeep, [fact("The user lives in Bergen."), fact("The user works at Initech.")], exchange())
 
     (request,) = api.requests
     sent = str(request["messages"])
@@ -581,8 +586,10 @@ def test_whatever_a_mind_decides_no_fact_is_lost_and_no_file_deleted(
     for turn, (sentences, decisions) in enumerate(turns):
         before = {memory.path: memory for memory in vault.memories()}
         mind = Offline() if offline else Scripted({"decisions": decisions})
-        kept = Upkeep(vault, index, mind, Settings(), lambda: NOW).keep(
-            [fact(sentence) for sentence in sentences], exchange(NOW - timedelta(days=9 - turn), chat=f"c{turn}")
+        kept = bring(
+            Upkeep(vault, index, mind, Settings(), lambda: NOW),
+            [fact(sentence) for sentence in sentences],
+            exchange(NOW - timedelta(days=9 - turn), chat=f"c{turn}"),
         )
         said |= set(sentences)
 

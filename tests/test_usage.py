@@ -48,6 +48,23 @@ def test_a_turn_is_what_was_used_since_it_began(tmp_path: Path) -> None:
     assert len(ledger.here) == 2
 
 
+def test_what_is_used_beside_a_turn_counts_to_the_turn_that_it_is_used_for(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "usage.jsonl")
+    beside = ledger.beside()
+    first = ledger.begin_turn()
+    beside.go_on(first)
+    ledger.begin_turn()
+
+    beside.note("learning", "m", "s", Usage(out=1))
+    ledger.note("answer", "m", "s", Usage(out=2))
+    beside.go_on(0)
+    beside.note("learning", "m", "s", Usage(out=4))
+
+    assert [(one.turn, one.usage.out) for one in ledger.here] == [(1, 1), (2, 2), (0, 4)]
+    assert [one.usage.out for one in ledger.turn] == [2]
+    assert ledger.all() == ledger.here
+
+
 def test_a_server_that_counts_nothing_leaves_no_line(tmp_path: Path) -> None:
     Ledger(tmp_path / "usage.jsonl").note("answer", "m", "s", Usage())
 

@@ -11,7 +11,7 @@ from functools import partial
 from vault_mind import lookup, prompt
 from vault_mind.analysis import stopwords, words
 from vault_mind.config import Settings
-from vault_mind.errors import ModelError, UnreadableError, VaultMindError
+from vault_mind.errors import BusyError, ModelError, UnreadableError, VaultMindError, WriteFailedError
 from vault_mind.extraction import Candidate, Turned, propose
 from vault_mind.index import Index
 from vault_mind.journal import MOST_TRIES, Exchange, Journal, Proposed, Waiting, in_the_works
@@ -70,12 +70,14 @@ class Learned:
     """What came of learning: memories written, those that said it already, proposals turned away.
 
     `superseded` are new memories with the paths that each took the place of, `marked` those as they are
-    now; `wished` are those that the user asked to forget, for them to confirm. `withheld` names what was
-    not even written down. `claimed`: the reply says that something was saved or forgotten, and nothing
-    was. `failed` says why nothing, or no more, could be learned this time; the exchange then waits in the
-    journal, unless that was what failed: then it is not `kept`. `news` are problems that learning met and
-    nobody was told of before, and memories that it would not change. `uncommitted` says why what was written
-    is in no version of the vault yet, where it should be.
+    now; `wished` are those that the user asked to forget, for them to confirm; where that is to come later, the
+    exchange is `held` in the journal until then. `withheld` names what was not even written down. `claimed`:
+    the reply says that something was saved or forgotten, and nothing was. `failed` says why nothing, or no
+    more, could be learned this time; the exchange then waits in the journal, unless that was what failed: then
+    it is not `kept`. `stuck`: the next exchange would fare no better now; `given_up`: this one has failed so
+    often that it is left alone. `news` are problems that learning met and nobody was told of before, and
+    memories that it would not change. `uncommitted` says why what was written is in no version of the vault
+    yet, where it should be.
     """
 
     saved: tuple[Memory, ...] = ()
@@ -90,6 +92,27 @@ class Learned:
     withheld: tuple[str, ...] = ()
     claimed: bool = False
     kept: bool = True
+    stuck: bool = False
+    given_up: bool = False
+    held: Waiting | None = None
+
+
+@dataclass(frozen=True)
+class Noted:
+    """An exchange on its way to be learned from: it is `waiting` in the journal, or nothing will be learned (None).
+
+    `told` is what can be said of it at once: what was withheld, why it is not even kept. `claims`: its reply
+    says that something was saved or forgotten.
+    """
+
+    waiting: Waiting | None
+    told: Learned
+    claims: bool = False
+
+    def ended(self, what: Learned) -> Learned:
+        """`what` came of learning from it, with whether the reply said more."""
+        done = what.saved or what.known or what.superseded or what.wished or what.failed
+        return what if done else replace(what, claimed=self.claims)
 
 
 def _now() -> datetime:
@@ -116,7 +139,8 @@ class Agent:
         self._now = now
         self._news: list[Problem] = []
         self._withheld = Withheld(settings.secrets, settings.never, settings.language)
-        self._upkeep = Upkeep(vault, index, mind, settings, now)
+        self.wrote: Callable[[Memory], None] = lambda _: None  # told of each memory that learning writes, at once
+        self._upkeep = Upkeep(vault, index, mind, settings, now, lambda memory: self.wrote(memory))
         self._off = False
         self._apart: str | None = None  # the reply of the last exchange that must be written nowhere
         self._worth = False
@@ -283,39 +307,56 @@ class Agent:
         `worth` is whether the reply said that it is, which counts where the setting `learn` is "asked";
         None: as the last answer of this chat said.
         """
+        return self.learned(self.note(message, reply, worth=worth))
+
+    def note(self, message: str, reply: str, *, worth: bool | None = None) -> Noted:
+        """Write the exchange into the journal, as far as it may be learned from: no model is asked. `worth` as above.
+
+        From here on it is not lost, whoever learns from it, and when. Never raises one of our errors.
+        """
         before, private = self._before(), public(message)[1]
         if private or self._off:
             self._keep_apart()
-        learned = self._learn(message, reply, before, private=private, worth=self._worth if worth is None else worth)
+        noted = self._note(message, reply, before, private=private, worth=self._worth if worth is None else worth)
         self._worth = False
-        done = learned.saved or learned.known or learned.superseded or learned.wished or learned.failed
-        return learned if done else replace(learned, claimed=claims(reply))
+        return noted
 
-    def _learn(self, message: str, reply: str, before: str, *, private: bool, worth: bool) -> Learned:
+    def _note(self, message: str, reply: str, before: str, *, private: bool, worth: bool) -> Noted:
+        nothing = Noted(None, Learned(claimed=claims(reply)))
         if self._off or self._settings.learn == "off" or (self._settings.learn == "asked" and not worth):
-            return Learned()
+            return nothing
         said, withheld = self._withheld.screened(message)
         if withheld and not any(c.isalnum() for c in said.replace(PRIVATE, "").replace(MASK, "")):
-            return Learned(withheld=withheld)
-        reply = "" if private else self._withheld.screened(reply)[0]
-        exchange = Exchange(said, before, reply, self._now().isoformat(), self.chat, self.mind.name)
+            return replace(nothing, told=replace(nothing.told, withheld=withheld))
+        kept = "" if private else self._withheld.screened(reply)[0]
+        exchange = Exchange(said, before, kept, self._now().isoformat(), self.chat, self.mind.name)
         try:
-            waiting = self.journal.add(exchange)
+            return Noted(self.journal.add(exchange), Learned(withheld=withheld), claims(reply))
         except VaultMindError as error:
-            return Learned(failed=str(error), kept=False, withheld=withheld)
-        return replace(self._learn_from(waiting) or Learned(), withheld=withheld)
+            return Noted(None, Learned(failed=str(error), kept=False, withheld=withheld))
+
+    def learned(self, noted: Noted) -> Learned:
+        """What comes of learning, now, from what was `noted`."""
+        if noted.waiting is None:
+            return noted.told
+        what = noted.ended(self.learn_from(noted.waiting) or Learned())
+        return replace(what, withheld=noted.told.withheld)
+
+    def waiting(self, *, again: bool = False) -> list[Waiting]:
+        """What this mind is still to learn from, oldest first; with `again` also what has failed too often."""
+        return [one for one in self.journal.waiting(self.mind.name) if again or one.exchange.tries < MOST_TRIES]
 
     def backlog(self) -> int:
         """How many exchanges of earlier times `catch_up` would learn from."""
-        return len(self._backlog())
+        return len(self.waiting())
 
     def catch_up(self) -> list[Learned]:
         """Learn from what earlier chats left in the journal; another process at it is left alone."""
         learned = []
-        for waiting in self._backlog():
-            what = self._learn_from(waiting)
+        for waiting in self.waiting():
+            what = self.learn_from(waiting)
             learned += [what] if what else []
-            if what and what.failed:  # the next one would hardly fare better now
+            if what and what.stuck:  # the next one would fare no better now
                 break
         return learned
 
@@ -398,41 +439,48 @@ class Agent:
             del self._history[: len(self._history) - min(limit, max(limit // 3, 1))]
             self._labels = None
 
-    def _backlog(self) -> list[Waiting]:
-        return [waiting for waiting in self.journal.waiting(self.mind.name) if waiting.exchange.tries < MOST_TRIES]
+    def learn_from(self, waiting: Waiting, *, hold: bool = False) -> Learned | None:
+        """Learn from one exchange; None when another process is at it or was. Never raises one of our errors.
 
-    def _learn_from(self, waiting: Waiting) -> Learned | None:
-        """Learn from one exchange; None when another process is at it or was."""
+        With `hold` one that asks to forget something stays in the journal: for whoever asks the user to cross off.
+        """
         try:
             with self.journal.claimed(waiting) as mine:
                 current = self.journal.now(waiting) if mine else None
-                return self._learned(current) if current else None
+                return self._learned(current, hold=hold) if current else None
         except VaultMindError as error:
-            return Learned(failed=str(error))
+            return Learned(failed=str(error), stuck=True)
 
-    def _learned(self, waiting: Waiting) -> Learned:
-        exchange, kept, failed = waiting.exchange, Kept(), None
+    def _learned(self, waiting: Waiting, *, hold: bool) -> Learned:
+        exchange, kept, failed, held = waiting.exchange, Kept(), None, None
         turned: list[Turned] = []
         untold: tuple[str, ...] = ()
+        stuck = given_up = False
         try:
             written, candidates, turned = self._candidates(waiting)
-            writes = any(not candidate.forget for candidate in candidates)
-            with self._record.turn() if writes else nullcontext(()) as begun:
-                progress = _Progress(self.journal, waiting)
-                kept = self._upkeep.keep(
-                    candidates, exchange, written=written, ordered=progress.ordered, dealt=progress.dealt
-                )
+            progress = _Progress(self.journal, waiting)
+            weighed = self._upkeep.weigh(candidates, exchange, written=written, ordered=progress.ordered)
+            # From here on no mind is asked: a turn may hold the vault's lock.
+            with self._record.turn() if weighed.writes else nullcontext(()) as begun:
+                kept = self._upkeep.keep(weighed, exchange, dealt=progress.dealt)
                 told = self._recorded(exchange, kept)
             untold = once(begun, told)
             if kept.failed:
                 raise kept.failed
-            self.journal.cross_off(waiting)
+            if hold and kept.wished:
+                held = waiting
+            else:
+                self.journal.cross_off(waiting)
         except VaultMindError as error:
             log.info("learning failed", exc_info=error)
-            if getattr(error, "answered", True):  # a network that is down says nothing about the exchange
+            # A network that is down, or a lock that others hold, says nothing about the exchange.
+            passing = isinstance(error, BusyError) or not getattr(error, "answered", True)
+            if not passing:
+                given_up = exchange.tries + 1 >= MOST_TRIES
                 with suppress(VaultMindError):  # a full disk: the exchange is in the journal all the same
                     self.journal.failed(waiting)
             failed = getattr(error, "why", str(error))
+            stuck = passing or isinstance(error, WriteFailedError)
         return Learned(
             tuple(kept.saved),
             tuple(kept.known),
@@ -443,6 +491,9 @@ class Agent:
             tuple(kept.superseded),
             tuple(kept.marked),
             tuple(kept.wished),
+            stuck=stuck,
+            given_up=given_up,
+            held=held,
         )
 
     def _candidates(self, waiting: Waiting) -> tuple[Memory | None, list[Candidate], list[Turned]]:

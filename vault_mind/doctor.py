@@ -617,10 +617,11 @@ def _of_journal(journal: Journal) -> Iterator[Finding]:
     if len(waiting) > len(given_up):
         number = len(waiting) - len(given_up)
         what = "1 exchange waits to be learned from" if number == 1 else f"{number} exchanges wait to be learned from"
-        yield Finding("", what, "the next chat does it", remark=True, code="waiting")
+        yield Finding("", what, "the next chat does it, or: vault-mind learn", remark=True, code="waiting")
     if given_up:
         what = f"{len(given_up)} exchanges could not be learned from in {MOST_TRIES} tries"
-        advice = f"read them and /remember what counts, then delete them: {journal.folder}"
+        again = "try once more with vault-mind learn --again"
+        advice = f"{again}, or read them, /remember what counts and delete them: {journal.folder}"
         yield Finding("", what, advice, code="journal")
     what = "an exchange in the journal cannot be read"
     for file in journal.damaged():

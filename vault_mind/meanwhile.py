@@ -41,8 +41,9 @@ class Meanwhile:
                 self._problems.append(news)
 
     def wrote(self, memory: Memory, *, gone: bool = False) -> None:
-        """Note that the chat itself wrote `memory`, or deleted it."""
-        self._written[memory.path] = None if gone else digest(memory)
+        """Note that the chat itself wrote `memory`, or deleted it; from any thread."""
+        with self._lock:
+            self._written[memory.path] = None if gone else digest(memory)
 
     def told(self) -> Missed:
         """What there is to tell; from now on it is told."""

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 from vault_mind.memory import Memory
 from vault_mind.query import written_at
 from vault_mind.ranking import FITS, Explanation, Hit
-from vault_mind.screen import Piece
+from vault_mind.screen import Piece, text_of
 
 if TYPE_CHECKING:  # what only some commands show need not be loaded to show the rest
     from vault_mind.agent import Learned, Recalled
     from vault_mind.config import Config, Endpoint
     from vault_mind.doctor import Finding, Report
+    from vault_mind.journal import Exchange
     from vault_mind.lookup import Lookup
     from vault_mind.meanwhile import Missed
     from vault_mind.regex import Line
@@ -392,13 +393,47 @@ def learned(what: "Learned") -> list[Piece]:
         parts.append("0 memories saved, 0 forgotten")
     if what.failed:
         much = "not all was" if what.saved else "nothing"
-        later = (
-            "it is kept for the next chat"
-            if what.kept
-            else "nor is it kept for later: say it again when that is mended"
-        )
+        if not what.kept:
+            later = "nor is it kept for later: say it again when that is mended"
+        elif what.given_up:
+            later = "it is kept, and tried no more but by: vault-mind learn --again"
+        else:
+            later = "it is kept and will be tried again"
         parts.append(f"{much} learned this time: {one_line(what.failed)}; {later}")
     return [("\n".join(parts), "dim")] if parts else []
+
+
+def exchange(said: "Exchange", what: "Learned") -> list[Piece]:
+    """An exchange by its first words, and below it what came of it."""
+    at = _day(datetime.fromisoformat(said.at))
+    told = text_of(learned(what)) or "nothing in it to learn"
+    return [(f"{at}  {first_words(said.message)}\n", "bold"), *((f"  {line}\n", "") for line in told.split("\n"))]
+
+
+def first_words(message: str) -> str:
+    """As much of a message as tells which it is, on one line."""
+    words = one_line(" ".join(message.split()))
+    return words if len(words) <= HEADLINE else words[: HEADLINE - 1].rstrip() + "…"
+
+
+def waiting_data(said: "Exchange") -> dict[str, object]:
+    """An exchange of the journal as `--json` gives it."""
+    return {"at": said.at, "chat": said.chat, "mind": said.mind, "said": said.message, "tries": said.tries}
+
+
+def exchange_data(said: "Exchange", what: "Learned") -> dict[str, object]:
+    """The same, with what came of it."""
+    return {
+        **waiting_data(said),
+        "learned": [memory_data(memory) for memory in what.saved],
+        "known": [memory.path for memory in what.known],
+        "superseded": [{"path": old, "by": new.path} for new, old in what.superseded],
+        "not_kept": [{"text": turned.text, "why": turned.why} for turned in what.turned],
+        "to_forget": [memory.path for memory in what.wished],
+        "problems": [{"path": problem.path, "what": problem.what} for problem in what.news],
+        "uncommitted": list(what.uncommitted),
+        "failed": what.failed,
+    }
 
 
 def _grep_lines(memory: Memory, lines: Iterable["Line"], *, only: bool) -> Iterator[Piece]:

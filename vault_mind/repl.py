@@ -4,7 +4,7 @@ import logging
 import re
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import partial
@@ -15,6 +15,7 @@ from rich.segment import Segment
 
 from vault_mind import render
 from vault_mind.agent import Aside, Learned, Shortened
+from vault_mind.behind import Behind
 from vault_mind.config import state_folder
 from vault_mind.errors import EmbeddingError, ModelError, NoHistoryError, VaultMindError
 from vault_mind.files import private_folder
@@ -32,6 +33,7 @@ from vault_mind.usage import Spent, account, parse_prices
 from vault_mind.watcher import Notice, Watcher
 
 if TYPE_CHECKING:
+    from prompt_toolkit import PromptSession
     from prompt_toolkit.history import FileHistory
 
 OFFLINE = "This is the offline mind: it answers by quoting your memories and learns by plain rules. "
@@ -40,6 +42,7 @@ ASKED_OFFLINE = "Leave --offline (or the `offline` setting) out for Claude."
 SHOWN_LIVE = 4_000  # characters at the end of an unfinished block of Markdown that are rendered again and again
 NARROW = 20  # columns of a terminal that has none to spare
 _BLANK = re.compile(r"\n[ \t]*\n")
+PATIENCE = 5.0  # seconds that whoever leaves waits for what is being learned
 LISTED = 20  # memories that /memories shows when it is not told how many
 
 log = logging.getLogger(__name__)
@@ -51,7 +54,10 @@ class Leave(Exception):  # noqa: N818  # not an error: the user is done
 
 @dataclass
 class Chat:
-    """One chat, shown on two screens: answers and data on `out`, talk about them on `err`."""
+    """One chat, shown on two screens: answers and data on `out`, talk about them on `err`.
+
+    With `behind`, learning goes on behind the prompt; else each turn learns before the next one begins.
+    """
 
     session: Session
     out: Screen
@@ -63,6 +69,8 @@ class Chat:
     meanwhile: Meanwhile = field(default_factory=Meanwhile, init=False)
     _told: str | None = field(default=None, init=False)
     paused: Callable[[Callable[[], None]], None] | None = field(default=None, init=False)  # while a reply is shown live
+    behind: Behind | None = field(default=None, init=False)
+    wished: list[Learned] = field(default_factory=list, init=False)  # what was learned that asks to forget something
 
     def greet(self) -> None:
         """Say once what mind this is."""
@@ -75,11 +83,31 @@ class Chat:
         if not message.strip():
             return
         self._tell(*render.meanwhile(self.meanwhile.told()))
+        self._guarded(lambda: self._command(message.strip()) if message.lstrip()[0] == "/" else self._turn(message))
+
+    def settle(self) -> None:
+        """Between two prompts: tell what was learned behind them, and ask what there is to ask."""
+        self.tell_learned()
+        while self.wished:
+            what = self.wished.pop(0)
+            there = [memory for memory in what.wished if (self.session.vault.root / memory.path).exists()]
+            self._guarded(partial(self._ask, there))
+            if what.held:  # whatever the answer was
+                self.session.journal.cross_off(what.held)
+
+    def tell_learned(self) -> None:
+        """Tell what was learned behind the prompt, so far; what is to be forgotten is asked later."""
+        for what in self.behind.told() if self.behind else ():
+            self._tell_learned(what)
+            self.wished += [what] * bool(what.wished)
+
+    def promise(self) -> None:
+        """Say that there is something to be asked, to one who is typing."""
+        self.err.say("you asked to forget something: once this line is sent, you will be asked whether to", "dim")
+
+    def _guarded(self, run: Callable[[], None]) -> None:
         try:
-            if message.lstrip().startswith("/"):
-                self._command(message.strip())
-            else:
-                self._turn(message)
+            run()
         except VaultMindError as error:
             self._fail(str(error), error.exit_code)
         except KeyboardInterrupt:
@@ -89,9 +117,9 @@ class Chat:
 
     def _turn(self, message: str) -> None:
         agent = self.session.agent
-        if waiting := agent.backlog():
+        if self.behind is None and (waiting := agent.backlog()):
             self._catch_up(waiting)
-        self.session.ledger.begin_turn()
+        turn = self.session.ledger.begin_turn()
         recalled = agent.recall(message)
         self._tell_trouble()
         self._tell(*map(render.problem, recalled.news))
@@ -101,10 +129,16 @@ class Chat:
         except ModelError as error:
             self._fail(str(error), error.exit_code)
             return
+        noted = agent.note(message, reply)  # first of all: from here on it is not lost
         self._tell(render.missing(agent.missing(message, reply)))
+        if self.behind is not None:
+            self._tell_learned(noted.told)
+            self.behind.learn(noted, turn)
+            return
         with self.err.status("learning (Ctrl-C to leave it for later)"):
-            what = agent.learn(message, reply)
+            what = agent.learned(noted)
         self._tell_learned(what)
+        self._ask(what.wished)
 
     def _aside(self, what: Aside) -> None:
         """Tell in a line what happens in the midst of a reply."""
@@ -156,6 +190,7 @@ class Chat:
             return
         for what in learned:
             self._tell_learned(what)
+            self._ask(what.wished)
 
     def _fail(self, why: str, exit_code: int) -> None:
         self.exit_code = max(self.exit_code, exit_code)
@@ -165,12 +200,15 @@ class Chat:
         for memory in (*what.saved, *what.marked):
             self.meanwhile.wrote(memory)
         self._tell(*map(render.problem, what.news), render.learned(what))
-        if what.wished:
+
+    def _ask(self, wished: Sequence[Memory]) -> None:
+        """Ask about what the user wished to be forgotten; who cannot be asked is told how to do it."""
+        if wished:
             self.err.say("you asked to forget:", "dim")
             if self.interactive:
-                self._forget(what.wished)
+                self._forget(wished)
             else:  # the next line of a pipe is the next message, and no answer
-                for memory in what.wished:
+                for memory in wished:
                     self.err.say(f"  to do so: vault-mind forget {render.one_line(memory.path)}", "dim")
 
     def _tell(self, *told: list[Piece], cut: bool = False) -> None:
@@ -230,6 +268,7 @@ class Chat:
         """Take back a turn, after showing what that changes."""
         from vault_mind import retelling  # late: a chat starts faster without what asks git
 
+        self._await_learning()
         record = self.session.record
         if record.history.off:
             raise NoHistoryError(record.history.off)
@@ -244,6 +283,14 @@ class Chat:
             self.err.say(f"taken back: {render.one_line(taken.version.subject)} ({kept})", "dim")
         else:
             self.err.say("kept", "dim")
+
+    def _await_learning(self) -> None:
+        """Wait for what is being learned: it may be what is to be taken back."""
+        if self.behind is not None:
+            if self.behind.busy:
+                with self.err.status("waiting for what is being learned (Ctrl-C gives up)"):
+                    self.behind.finish()
+            self.tell_learned()
 
     def _as_it_is(self, path: str, data: bytes) -> Memory:
         try:
@@ -371,10 +418,11 @@ def at_terminal(chat: Chat) -> None:
     warm_up = getattr(chat.session.mind, "warm_up", None)
     if warm_up:  # the SDK takes seconds to import; that is done by the time the first message is typed
         threading.Thread(target=warm_up, daemon=True).start()
-    with _embedding_behind(chat), _watching(chat):
+    with _embedding_behind(chat), _watching(chat), _learning_behind(chat, prompts) as begun:
         while True:
+            chat.settle()
             try:
-                message = prompts.prompt("› ")
+                message = prompts.prompt("› ", pre_run=begun)
             except KeyboardInterrupt:
                 continue
             except EOFError:
@@ -383,6 +431,74 @@ def at_terminal(chat: Chat) -> None:
                 chat.say(message)
             except Leave:
                 break
+
+
+@contextmanager
+def _learning_behind(chat: Chat, prompts: "PromptSession[str]") -> Iterator[Callable[[], None]]:
+    """While the chat goes on, a thread learns; gives what is to be done whenever a prompt has begun.
+
+    What was learned is told above the prompt, at once. What is to be asked is asked as soon as nothing stands in it.
+    """
+    import asyncio  # late: prompt_toolkit has brought it
+
+    from prompt_toolkit.application import run_in_terminal  # late, as above
+
+    app, bell = prompts.app, asyncio.Event()
+
+    def ring() -> None:  # in the thread
+        if (loop := app.loop) is not None:  # else there is no prompt, and what there is to tell waits for the next
+            with suppress(RuntimeError):  # it has just ended
+                loop.call_soon_threadsafe(bell.set)
+
+    async def tell() -> None:
+        while True:
+            await bell.wait()
+            bell.clear()
+            before = len(chat.wished)
+            await run_in_terminal(chat.tell_learned)
+            if len(chat.wished) == before or app.is_done:
+                continue
+            if prompts.default_buffer.text:
+                await run_in_terminal(chat.promise)
+            else:
+                app.erase_when_done = True
+                app.exit(result="")
+
+    def begun() -> None:
+        nonlocal bell
+        bell = asyncio.Event()
+        app.erase_when_done = False
+        if behind.news:
+            bell.set()
+        app.create_background_task(tell())
+
+    behind = Behind(chat.session.beside(), ring=ring, wrote=chat.meanwhile.wrote)
+    if waiting := chat.session.agent.backlog():
+        chat.err.say(f"learning from {waiting} earlier {'exchange' if waiting == 1 else 'exchanges'} meanwhile", "dim")
+        behind.catch_up()
+    chat.behind = behind
+    try:
+        yield begun
+    finally:
+        _leave(chat, behind)
+
+
+def _leave(chat: Chat, behind: Behind) -> None:
+    """Wait a little for what is being learned, and leave the rest to the journal."""
+    try:
+        if behind.busy:
+            chat.err.say("finishing what is being learned; Ctrl-C leaves it for the next start", "dim")
+            behind.finish(PATIENCE)
+        chat.settle()
+    except KeyboardInterrupt:
+        chat.err.say("")  # the terminal shows ^C
+        chat.tell_learned()
+    finally:
+        left = behind.busy
+        behind.leave()
+    if left and (waiting := chat.session.agent.backlog()):
+        what = "1 exchange waits" if waiting == 1 else f"{waiting} exchanges wait"
+        chat.err.say(f"{what} in the journal for the next start, or for: vault-mind learn", "dim")
 
 
 def _history(file: str, chat: Chat) -> "FileHistory":

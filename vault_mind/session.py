@@ -1,7 +1,7 @@
 """One vault, opened: its settings, index, journal and agent, as the doors and programs need them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -147,6 +147,12 @@ class Session:
         from vault_mind.agent import Agent  # late: a search starts faster without what answers and learns
 
         return Agent(self.vault, self.index, self.mind, self.journal, self.settings)
+
+    def beside(self) -> "Session":
+        """The same for a thread beside this one: only the tokens that it uses are counted here as well."""
+        other = replace(self)  # with nothing opened yet: SQLite, the index and a connection want one for each thread
+        other.__dict__["ledger"] = self.ledger.beside()
+        return other
 
     @property
     def purging(self) -> bool:

@@ -8,7 +8,7 @@ exchange marks what the first left unmarked.
 import logging
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from vault_mind import prompt
@@ -72,52 +72,96 @@ class _Open:
     groups: Mapping[int, tuple[Memory, ...]]
 
 
+@dataclass(frozen=True)
+class Weighed:
+    """Candidates in the order in which they are dealt with, and what was decided of those that touch a memory.
+
+    `written` is what the first of them became already, where a crash came before more was done. `failed` is
+    what kept the mind from deciding: what is plainly new is kept all the same, and the rest is not.
+    """
+
+    candidates: tuple[Candidate, ...] = ()
+    cases: Mapping[int, _Open] = field(default_factory=dict)  # by the place of a candidate
+    decisions: Mapping[int, Decision] = field(default_factory=dict)
+    written: Memory | None = None
+    news: tuple[Problem, ...] = ()
+    failed: VaultMindError | None = None
+
+    @property
+    def writes(self) -> bool:
+        """Whether keeping them may write a file."""
+        left = enumerate(self.candidates)
+        return any(not one.forget and not (self.failed and place in self.cases) for place, one in left)
+
+
 class Upkeep:
     """Candidates on their way into one vault."""
 
     def __init__(
-        self, vault: Vault, index: Index, mind: ModelClient, settings: Settings, now: Callable[[], datetime]
+        self,
+        vault: Vault,
+        index: Index,
+        mind: ModelClient,
+        settings: Settings,
+        now: Callable[[], datetime],
+        wrote: Callable[[Memory], None] = lambda _: None,
     ) -> None:
         self._vault, self._index, self._mind, self._settings, self._now = vault, index, mind, settings, now
+        self._wrote = wrote  # told of each memory as soon as it is written
 
-    def keep(
+    def weigh(
         self,
         candidates: Sequence[Candidate],
         exchange: Exchange,
         *,
         written: Memory | None = None,
         ordered: Callable[[Sequence[Candidate]], None] = lambda _: None,
-        dealt: Callable[[], None] = lambda: None,
-    ) -> Kept:
-        """Bring `candidates` of `exchange` into the vault. Errors of ours are in what it gives, none is raised.
+    ) -> Weighed:
+        """See what `candidates` of `exchange` touch, and have the mind decide it: nothing is written yet.
 
-        `written` is what the first of them became, where a crash came before more was done. `ordered` is
-        told in which order they are dealt with, before the first is, and `dealt` after each; wishes come
-        last and are not told of, for the user has yet to hear of them.
+        `ordered` is told in which order they will be dealt with, before the mind is asked; wishes come last.
+        Errors of ours are in what it gives, none is raised.
         """
-        kept = Kept()
+        kept, first = Kept(), tuple(candidates[: written is not None])
+        left = candidates[len(first) :]
         try:
-            if written is not None:
-                kept.known.append(written)
-                self._finish(written, datetime.fromisoformat(exchange.at), kept)
-                dealt()
-                candidates = candidates[1:]
-            cases = self._cases(candidates, exchange, kept)
-            facts = [number for number, candidate in enumerate(candidates) if not candidate.forget]
+            cases = self._cases(left, exchange, kept)
+            facts = [number for number, candidate in enumerate(left) if not candidate.forget]
             facts.sort(key=cases.__contains__)  # what is plainly new is kept, whether the mind answers or not
-            wishes = [number for number, candidate in enumerate(candidates) if candidate.forget]
-            ordered([candidates[number] for number in facts + wishes])
-            decisions: Mapping[int, Decision] | None = None
-            for number in facts + wishes:
-                candidate, one = candidates[number], cases.get(number)
-                if one is not None:
-                    if decisions is None:
-                        decisions = self._decided([each.case for each in cases.values()], exchange)
-                    self._carry_out(candidate, one, decisions.get(one.case.number), exchange, kept)
+            wishes = [number for number, candidate in enumerate(left) if candidate.forget]
+            order = facts + wishes
+            in_order = (*first, *(left[number] for number in order))
+            ordered(in_order)
+            placed = {len(first) + place: cases[number] for place, number in enumerate(order) if number in cases}
+        except VaultMindError as error:
+            return Weighed(first, written=written, news=tuple(kept.news), failed=error)
+        weighed = Weighed(in_order, placed, written=written, news=tuple(kept.news))
+        try:
+            return replace(weighed, decisions=self._decided([one.case for one in cases.values()], exchange))
+        except VaultMindError as error:
+            return replace(weighed, failed=error)
+
+    def keep(self, weighed: Weighed, exchange: Exchange, *, dealt: Callable[[], None] = lambda: None) -> Kept:
+        """Bring into the vault what was `weighed`. Errors of ours are in what it gives, none is raised.
+
+        `dealt` is told after each candidate, but for wishes, for the user has yet to hear of them.
+        """
+        kept = Kept(news=list(weighed.news))
+        try:
+            for place, candidate in enumerate(weighed.candidates):
+                one = weighed.cases.get(place)
+                if weighed.written is not None and place == 0:
+                    kept.known.append(weighed.written)
+                    self._finish(weighed.written, datetime.fromisoformat(exchange.at), kept)
+                elif one is not None:
+                    if weighed.failed:
+                        break
+                    self._carry_out(candidate, one, weighed.decisions.get(one.case.number), exchange, kept)
                 elif not candidate.forget:
                     self._keep(candidate, exchange, kept)
                 if not candidate.forget:
                     dealt()
+            kept.failed = weighed.failed
         except VaultMindError as error:
             kept.failed = error
         return kept
@@ -248,6 +292,7 @@ class Upkeep:
                 chat=exchange.chat,
                 more=more,
             )
+            self._wrote(saved)
             kept.saved.append(saved)
             for memory in old:
                 self._mark(memory, saved, at, kept)
@@ -310,6 +355,7 @@ class Upkeep:
                     break
                 if not now.superseded:
                     marked = self._vault.change(now, keys, on_top=False)
+                    self._wrote(marked)
                     kept.superseded.append((new, memory.path))
                     kept.marked.append(marked)
                     if memory.path not in {saved.path for saved in kept.saved}:

@@ -41,13 +41,17 @@ class Usage:
 
 @dataclass(frozen=True)
 class Spent:
-    """What one request used: when, `use` (answer or learning), whose model, at which server."""
+    """What one request used: when, `use` (answer or learning), whose model, at which server.
+
+    `turn` counts the turns of the chat that it belongs to, from 1; 0: to none of them, or not known any more.
+    """
 
     at: datetime
     use: str
     model: str
     server: str
     usage: Usage
+    turn: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True)
@@ -94,7 +98,7 @@ class Ledger:
         """Keep what a request used. A disk that refuses costs the line and nothing else."""
         if usage == Usage():
             return
-        spent = Spent(datetime.now(UTC), use, model, server, usage)
+        spent = Spent(datetime.now(UTC), use, model, server, usage, self._turn)
         self.here.append(spent)
         line = {"at": spent.at.isoformat(), "use": use, "model": model, "server": server, **vars(usage)}
         try:
@@ -107,14 +111,25 @@ class Ledger:
         except (OSError, VaultMindError) as error:
             log.info("usage was not kept", exc_info=error)
 
-    def begin_turn(self) -> None:
-        """What is noted from now on belongs to another turn."""
-        self._turn = len(self.here)
+    def begin_turn(self) -> int:
+        """What is noted from now on belongs to another turn; its number."""
+        self._turn += 1
+        return self._turn
+
+    def go_on(self, turn: int) -> None:
+        """What is noted from now on belongs to that turn."""
+        self._turn = turn
+
+    def beside(self) -> "Ledger":
+        """The same, for a thread that works for another turn than the one that goes on here (`go_on`)."""
+        other = Ledger(self.file)
+        other.here = self.here
+        return other
 
     @property
     def turn(self) -> Sequence[Spent]:
         """What this turn used."""
-        return self.here[self._turn :]
+        return [spent for spent in self.here if spent.turn == self._turn]
 
     def all(self) -> list[Spent]:
         """What was ever used; lines that make no sense are left out."""
