@@ -635,7 +635,7 @@ def test_stats_tells_what_was_used_and_what_that_cost(call: Run, online: Message
 
     assert re.search(r"^tokens +no tokens$", unused.stdout, re.MULTILINE)
     assert "answers 430 in (400 read from cache, 0 written), 7 out; learning 10 in, 10 out; $0.0005" in shown.stdout
-    assert data["answers"] == {"fresh": 30, "read": 400, "written": 0, "out": 7}
+    assert data["answers"] == {"fresh": 30, "read": 400, "written": 0, "out": 7, "uncounted": 0}
     assert data["cost"] == {"dollars": 0.000525, "unknown": ["claude-haiku-4-5"]}
 
 
