@@ -152,13 +152,86 @@ def test_AP_02_a_call_that_max_tokens_cut_off_is_never_made(
     before = held(vault)
     online.script(Answer(stop_reason="max_tokens", calls=calls), Answer("I could not save that."), NOTHING)
 
-    out, err = chat("Save it.", "And now?")
+    out, err = chat("Save it.")
 
+    [result] = answers(online)[1]["messages"][-1]["content"]
     assert held(vault) == before
     assert out.strip() == "I could not save that."
-    assert "the reply was cut off at 16000 tokens. Raise max_tokens with VAULT_MIND_MAX_TOKENS" in err
-    assert "searched" not in err
-    assert len(answers(online)) == 2
+    assert result["is_error"]
+    assert result["content"].startswith("not done: your message was cut off at 16000 tokens; none of its calls was")
+    assert "failed: the call was not whole" in err
+
+
+def test_AP_02_calls_that_are_cut_off_again_and_again_end_in_an_error_and_change_nothing(
+    chat: Chat, online: MessagesApi, vault: Vault, write: Write
+) -> None:
+    """AP-02: three cut calls and an answer in one turn; then a model that never gets one whole."""
+    write("big.md", HEAD + "Everything that matters, line one.\nLine two.\n")
+    before = held(vault)
+    cut = [
+        Answer("Saving. ", stop_reason="max_tokens", calls=(("update_memory", '{"path": "big.md", "body": "Every'),)),
+        Answer(stop_reason="max_tokens", calls=(("update_memory", {"path": "big.md", "body": "Everything that ma"}),)),
+        Answer(stop_reason="max_tokens", calls=(("write_memory", ""), ("read_memory", {"path": "big.md"}))),
+    ]
+    online.script(*cut, Answer("I could not save that in one piece."), NOTHING, cut[1])
+
+    out, err = chat("Save it.", "Again.")
+
+    assert held(vault) == before
+    assert out == "Saving. \n\nI could not save that in one piece.\n"
+    assert "the model went on looking things up and gave no answer" in err
+    assert len(answers(online)) == 4 + 6
+    assert [len(request["messages"]) for request in answers(online)[:4]] == [1, 3, 5, 7]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["{'queries': ['tea']}", '"tea', '{"queries": ["\\ud800"]}', '{"queries": ' + "[" * 5000 + "]" * 5000 + "}"],
+    ids=["single quotes", "a text that does not end", "half a surrogate pair", "a tower of brackets"],
+)
+def test_AP_02_a_call_that_is_no_json_costs_only_itself(chat: Chat, online: MessagesApi, written: str) -> None:
+    """A sibling: the SDK gives up at such a call, in the middle of the message."""
+    online.script(looking(("search_memory", written), text="Let me see."), Answer("Now I know."), NOTHING)
+
+    out, err = chat("Look it up.")
+
+    [result] = answers(online)[1]["messages"][-1]["content"]
+    assert out == "Let me see.\n\nNow I know.\n"
+    assert "what you wrote into a call is no JSON object; none of its calls was made" in result["content"]
+    assert "failed: the call was not whole" in err
+
+
+@pytest.mark.parametrize("written", ["[1, 2]", '"tea"', "null", "7"])
+def test_AP_02_a_call_with_no_object_in_it_goes_back_as_an_empty_one(
+    chat: Chat, online: MessagesApi, written: str
+) -> None:
+    """A sibling: a server that is handed back a list as a call's input refuses the rest of the turn."""
+    online.script(looking(("search_memory", written)), Answer("Nothing."), NOTHING)
+
+    out, err = chat("Look it up.")
+
+    asked, [result] = answers(online)[1]["messages"][-2]["content"], answers(online)[1]["messages"][-1]["content"]
+    assert [block["input"] for block in asked] == [{}]
+    assert result["is_error"]
+    assert out == "Nothing.\n"
+    assert "Pydantic" not in err
+
+
+@pytest.mark.parametrize("name", ["toolu_1", "", None], ids=["the same", "empty", "none"])
+def test_AP_03_calls_that_a_server_gives_one_id_or_none_are_told_apart(
+    chat: Chat, online: MessagesApi, name: str | None
+) -> None:
+    """A sibling of AP-03: two results for one id, and every later request is refused."""
+    online.call_ids = name
+    call = ("search_memory", {"queries": ["x"]})
+    online.script(looking(call, call), looking(call), Answer("Done."), NOTHING)
+
+    out, _ = chat("look")
+
+    named = [block["id"] for message in answers(online)[-1]["messages"][1::2] for block in message["content"]]
+    assert len(set(named)) == len(named) == 3
+    assert all(named)
+    assert out == "Done.\n"
 
 
 def test_AP_02_a_call_for_a_tool_that_writes_is_told_that_there_is_none(

@@ -566,6 +566,18 @@ def test_cost_shows_the_turn_the_chat_and_all_there_ever_was(
     assert "ever       answers 8,106 in (8,000 read from cache, 100 written), 14 out; learning 19 in, 11 out" in after
 
 
+def test_cost_tells_apart_what_was_cut_short_before_its_server_counted_it(
+    vault: Vault, online: MessagesApi, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAULT_MIND_PRICES", "claude-opus-4-8=5/25/0.5/6.25,claude-haiku-4-5=1/5")
+    online.script(Answer("one two three four five six.", cut=True, usage=COUNTED), remembering())
+
+    shown = Talk(opened(vault.root, dict(os.environ)))("one", "/cost")
+
+    assert "7 out and about 7 of replies cut short; learning " in shown
+    assert re.search(r"this chat .*; \$0\.00\d\d for what was counted$", shown, re.MULTILINE)
+
+
 def test_cost_without_a_model_is_nothing_and_a_price_that_makes_no_sense_is_told(vault: Vault, opened: Opened) -> None:
     talk = Talk(opened(vault.root, {}))
     wrong = Talk(opened(vault.root, {"VAULT_MIND_PRICES": "claude"}))

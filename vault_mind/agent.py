@@ -224,6 +224,10 @@ class Agent:
         """A result for every call, in their order: none may be left without one."""
         results = []
         for number, call in enumerate(asked.calls):
+            if asked.undone:
+                results.append(Result(call.id, f"not done: {asked.undone}", failed=True))
+                aside(Lookup(call.tool, lookup.described(call.arguments), failed="the call was not whole"))
+                continue
             if done >= lookup.ROUNDS or number >= lookup.CALLS:
                 why = "not done: no more look-ups in this turn; answer with what you have"
                 results.append(Result(call.id, why, failed=True))

@@ -102,7 +102,7 @@ class Lookups:
 
     def run(self, call: Call) -> tuple[Result, Lookup]:
         """What `call` gives. Never raises: what goes wrong is a result that says so."""
-        asked = _described(call.arguments)
+        asked = described(call.arguments)
         key = json.dumps([call.tool, call.arguments], sort_keys=True, default=str)
         if key in self._failed:
             why = f"the same call has just failed ({self._failed[key]}); do not repeat it, ask for something else"
@@ -223,7 +223,7 @@ def _text(asked: Mapping[str, object], name: str) -> str:
     return value.strip()
 
 
-def _described(arguments: Mapping[str, object]) -> str:
+def described(arguments: Mapping[str, object]) -> str:
     """The words of a call, for a line that tells of it."""
     said = []
     for name, value in arguments.items():
