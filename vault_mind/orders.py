@@ -2,6 +2,8 @@
 
 import re
 
+from vault_mind.guises import plain
+
 READ = 20_000  # characters that are looked at
 
 _ORDERS = re.compile(
@@ -31,5 +33,5 @@ _ORDERS = re.compile(
 
 
 def reads_like_orders(text: str) -> bool:
-    """Whether `text` speaks to an assistant rather than about its user."""
-    return _ORDERS.search(text[:READ]) is not None
+    """Whether `text` speaks to an assistant rather than about its user, in disguise or not."""
+    return any(_ORDERS.search(read) for read in {text[:READ], plain(text[:READ])})
