@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 
 from vault_mind import dates, render
 from vault_mind.coercion import lighten
-from vault_mind.config import VAULT_FILE, find_vault
+from vault_mind.config import VAULT_FILE, find_vault, strangers
 from vault_mind.errors import SettingsError, VaultMindError
 from vault_mind.memory import Memory
 from vault_mind.record import Record
@@ -122,6 +122,9 @@ def opened(ctx: typer.Context, vault: Path | None, **flags: object) -> Session:
     """The vault that is meant, closed when the command ends."""
     session = open_session(vault or ctx.obj, os.environ, flags=flags)
     ctx.call_on_close(session.close)
+    for name, meant in strangers(os.environ).items():
+        hint = f"did you mean {meant}?" if meant else "`vault-mind config` lists the settings"
+        say(f"{render.one_line(name)} is no setting and does nothing; {hint}", "yellow")
     if session.made:
         say(f"made a vault for you: {render.one_line(str(session.vault.root))}", "dim")
         start_history(session.vault, [VAULT_FILE])

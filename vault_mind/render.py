@@ -224,13 +224,14 @@ def examined(report: "Report", *, everything: bool = False) -> list[Piece]:
     index = report.index
     held = f"{index.memories:,} memories, {index.bytes / 1_000_000:.1f} MB, {index.language}"
     state = "sound" if index.sound else "not sound"
-    said = f"index {state}: {held}, {one_line(str(index.folder))}\n"
+    said = f"index {state}: {held}, {one_line(str(index.folder))}; vault-mind {report.version}\n"
     return [*findings(report.findings, everything=everything), (said, "dim")]
 
 
 def examined_data(report: "Report") -> dict[str, object]:
     """The same as `--json` gives it: every finding, and how many there are of each code."""
     return {
+        "version": report.version,
         "vault": report.vault,
         "memories": report.memories,
         "index": report.index,
