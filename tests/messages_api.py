@@ -77,8 +77,15 @@ class MessagesApi:
     headers: list[dict[str, str]] = field(default_factory=list)
     models: Mapping[str, Any] | int | str = field(default_factory=lambda: able("adaptive", "disabled"))
     asked_about: list[str] = field(default_factory=list)
+    learning: Answer | None = None  # what every request gets that asks for no stream, in place of the next answer
     lacks: str | None = None  # what the Models API says with a 404, in place of `models`
     call_ids: str | None = "number"  # "number": each call of a message has its own; else all have this
+
+    def next(self, *, stream: bool) -> Answer:
+        """What the request that has just come is answered."""
+        if self.learning is not None and not stream:
+            return self.learning
+        return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
     def script(self, *answers: Answer) -> None:
         """Answer these from now on, the last one again and again."""
@@ -125,7 +132,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])).decode("utf-8"))
         api.requests.append(body)
         api.headers.append({name.lower(): value for name, value in self.headers.items()})
-        answer = api.answers.pop(0) if len(api.answers) > 1 else api.answers[0]
+        answer = api.next(stream=bool(body.get("stream")))
         if answer.raw is not None:
             self._send(answer.status, answer.kind, [answer.raw])
         elif answer.status != 200:
