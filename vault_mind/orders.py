@@ -11,6 +11,7 @@ _ORDERS = re.compile(
     \b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}
         \b(?:instructions?|rules?|prompts?|guidelines?|messages?|directions?|everything\ (?:above|before))\b
   | (?:^|\n)[\s>*\#_-]*(?:system|assistant|human|developer)(?:\ (?:prompt|message|note|override))?\s*:
+  | \b(?-i:SYSTEM|ASSISTANT|DEVELOPER)(?:\ (?:prompt|message|note|override))?\s*:
   | \bfrom\ now\ on\b
   | \b(?:you\ are\ now|act\ as|pretend\ (?:to\ be|you)|roleplay\ as|new\ instructions?|jailbreak)\b
   | \b(?:you|assistant|claude|the\ (?:model|ai|assistant))\ (?:must|should|shall|will|need\ to|have\ to|is\ to|are\ to)
