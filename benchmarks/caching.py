@@ -10,8 +10,16 @@ request is billed as it was sent, and once more in each of three other layouts, 
   this turn only they are quoted in every turn that they bear on and leave the history; its end is marked
   system block   they are a second block of the system prompt, which changes every turn; the first is marked
 
-Tokens are counted as characters / 4: the shares are what is measured, not the sums. Prices are multiples of a token in:
-1.25 for one that is written to the cache, 0.1 for one that is read from it.
+Learning is billed apart, as it was sent and once more in each of these layouts:
+
+  longer prompt     its own prompt, filled up to the shortest prefix that its model's cache keeps; that is marked
+  the answer's end  asked of the model that answers, at the end of the very request that it has just answered
+
+and a second chat learns only from what the answering model flags: here whatever is no question, every fifth message.
+
+Tokens are counted as characters / 4: the shares are what is measured, not the sums. Prices are multiples of a token in
+of the model that answers: 1.25 for one that is written to the cache, 0.1 for one that is read from it, and a fifth of
+all that for the model that learns.
 
     python benchmarks/caching.py [--turns 30] [--words 120] [--seconds 40]
 """
@@ -38,6 +46,7 @@ from vault_mind.config import Endpoint, Settings
 from vault_mind.journal import Journal
 from vault_mind.model import Claude
 from vault_mind.usage import Usage
+from vault_mind.worth import ASKED, MARK
 
 SAMPLE = Path(__file__).parent.parent / "sample_vault"
 MINIMUM = {"claude-opus-4-8": 1024, "claude-haiku-4-5": 4096}  # tokens of the shortest prefix that is kept
@@ -45,6 +54,7 @@ MARKS, LOOKBACK, LIFETIME = 4, 20, 300.0  # blocks that may be marked; blocks be
 NOW = datetime(2026, 11, 29, 18, 42, tzinfo=UTC)  # for the agent, so that it recalls the same whenever this runs
 LOOKS = 5  # in every so manieth turn the model looks something up
 WRITTEN, READ = 1.25, 0.1  # prices beside that of a token in
+DEAR = {"claude-opus-4-8": 1.0, "claude-haiku-4-5": 0.2}  # a token in, beside one of the model that answers
 
 MESSAGES = (
     "What does my bike need before the weekend?", "And how much will that be?", "Which vet does Biscuit go to?",
@@ -80,6 +90,7 @@ class Bill:
 
     kept: dict[str, float] = field(default_factory=dict)  # a prefix, and until when
     usages: list[Usage] = field(default_factory=list)
+    dear: float = 1.0  # a token in, beside one of the model that answers
 
     def charge(self, body: Body, now: float) -> Usage:
         """The tokens that `body` costs, sent at `now` (seconds)."""
@@ -111,8 +122,8 @@ class Bill:
 
     @property
     def price(self) -> float:
-        """What was paid, as so many tokens in at their plain price."""
-        return self.total.fresh + WRITTEN * self.total.written + READ * self.total.read
+        """What was paid, as so many tokens in of the model that answers, at their plain price."""
+        return self.dear * (self.total.fresh + WRITTEN * self.total.written + READ * self.total.read)
 
 
 def _prefixes(body: Body) -> tuple[list[str], list[int], list[int]]:
@@ -191,6 +202,44 @@ class Quoting:
         return body, asked, memories
 
 
+@dataclass
+class Learning:
+    """A bill for each way to ask what is to be learned; each has a cache of its own."""
+
+    bills: dict[str, Bill] = field(default_factory=dict)
+    answered: Body = field(default_factory=dict)  # the last request for an answer
+    shared: Bill = field(default_factory=Bill)  # the cache in which answers and learning share a prefix
+    now: float = 0.0
+
+    def heard(self, body: Body, content: list[dict[str, Any]]) -> None:
+        """Keep what was asked and answered."""
+        self.shared.charge(body, self.now)
+        self.answered = {**body, "messages": [*body["messages"], {"role": "assistant", "content": content}]}
+
+    def charge(self, body: Body) -> Usage:
+        """Bill a request to learn; what it costs as it was sent."""
+        dear = DEAR[body["model"]]
+        usage = self.bills.setdefault("as it is", Bill(dear=dear)).charge(body, self.now)
+        self.bills.setdefault("longer prompt", Bill(dear=dear)).charge(_filled_up(body), self.now)
+        end = self.bills.setdefault("the answer's end", Bill())
+        end.usages.append(self.shared.charge(self._at_the_end(body), self.now))
+        return usage
+
+    def _at_the_end(self, body: Body) -> Body:
+        asked = [*body["system"], *({"type": "text", "text": message["content"]} for message in _texts(body))]
+        return {**self.answered, "messages": [*self.answered["messages"], {"role": "user", "content": asked}]}
+
+
+def _filled_up(body: Body) -> Body:
+    """`body` with a system prompt just long enough for the cache of its model, and marked."""
+    body = copy.deepcopy(body)
+    words = body["system"][-1]
+    _mark(words)
+    while _prefixes(body)[1][0] < MINIMUM[body["model"]]:
+        words["text"] += " And an example."
+    return body
+
+
 def _texts(body: Body) -> list[dict[str, Any]]:
     return [message for message in body["messages"] if isinstance(message["content"], str)]
 
@@ -232,7 +281,7 @@ class Server:
     now: float = 0.0
     turn: int = 0
     quoting: Quoting = field(default_factory=Quoting)
-    learning: Bill = field(default_factory=Bill)
+    learning: Learning = field(default_factory=Learning)
 
     def __post_init__(self) -> None:
         self.layouts: dict[str, Layout] = {
@@ -246,8 +295,9 @@ class Server:
     def answer(self, body: Body) -> tuple[list[dict[str, Any]], str, Usage]:
         """The content of the reply, why it ends, and what it costs."""
         self.now += 2.0
+        self.learning.now = self.now
         if not body.get("stream"):
-            return [{"type": "text", "text": '{"memories": []}'}], "end_turn", self.learning.charge(body, self.now)
+            return [{"type": "text", "text": '{"memories": []}'}], "end_turn", self.learning.charge(body)
         usage = Usage()
         for name, lay in self.layouts.items():
             charged = self.bills[name].charge(lay(body), self.now)
@@ -258,7 +308,9 @@ class Server:
             return [call], "tool_use", usage
         length = round(self.words * (0.4, 1.0, 1.6)[self.turn % 3])
         text = " ".join(islice(cycle(f"({self.turn}) {_TALK}".split()), length))
-        return [{"type": "text", "text": text}], "end_turn", usage
+        self.learning.heard(body, [{"type": "text", "text": text}])
+        flagged = ASKED.strip() in body["system"][0]["text"] and not MESSAGES[self.turn % len(MESSAGES)].endswith("?")
+        return [{"type": "text", "text": f"{text}\n{MARK}" if flagged else text}], "end_turn", usage
 
 
 class _Handler(BaseHTTPRequestHandler):
@@ -329,10 +381,12 @@ def serving(server: Server) -> Iterator[Server]:
         thread.join()
 
 
-def chat(folder: Path, *, turns: int = 30, words: int = 120, seconds: float = 40.0) -> Server:
+def chat(
+    folder: Path, *, turns: int = 30, words: int = 120, seconds: float = 40.0, learn: str = Settings.learn
+) -> Server:
     """A chat of so many turns over a copy of the sample vault in `folder`, `seconds` between two; the bills."""
     shutil.copytree(SAMPLE, folder / "vault")
-    settings = Settings()
+    settings = Settings(learn=learn)
     vault = Vault(folder / "vault")
     index = Index(vault, folder=folder / "index")
     with serving(Server(words)) as server:
@@ -362,6 +416,18 @@ def table(bills: Mapping[str, Bill]) -> Iterator[str]:
         yield f"| {name} | {counts} | {bill.share:.1%} | {bill.price:,.0f} |"
 
 
+def learning(server: Server, flagged: Server) -> Iterator[str]:
+    """The ways to learn side by side, each also with the answers, in Markdown."""
+    yield "| learning | tokens in | share read | with the answers: tokens in | share read | price |"
+    yield "|---|---|---|---|---|---|"
+    ways = [(name, bill, server.bills["vault-mind"]) for name, bill in server.learning.bills.items()]
+    ways.append(("only what is flagged", flagged.learning.bills["as it is"], flagged.bills["vault-mind"]))
+    for name, bill, answers in ways:
+        both = Bill(usages=[*bill.usages, *answers.usages])
+        counts = f"{bill.total.sent:,} | {bill.share:.1%} | {both.total.sent:,} | {both.share:.1%}"
+        yield f"| {name} | {counts} | {bill.price + answers.price:,.0f} |"
+
+
 def main(words: Sequence[str] | None = None) -> None:
     """Run it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -369,9 +435,10 @@ def main(words: Sequence[str] | None = None) -> None:
     parser.add_argument("--words", type=int, default=120, help="of a reply, on average")
     parser.add_argument("--seconds", type=float, default=40.0, help="between two turns")
     given = parser.parse_args(words)
-    with tempfile.TemporaryDirectory() as folder:
-        server = chat(Path(folder), turns=given.turns, words=given.words, seconds=given.seconds)
-    print("\n".join(table({**server.bills, "learning, another model": server.learning})))
+    ways = {"turns": given.turns, "words": given.words, "seconds": given.seconds}
+    with tempfile.TemporaryDirectory() as one, tempfile.TemporaryDirectory() as another:
+        server, flagged = chat(Path(one), **ways), chat(Path(another), learn="asked", **ways)
+    print("\n".join([*table(server.bills), "", *learning(server, flagged)]))
 
 
 if __name__ == "__main__":

@@ -43,7 +43,7 @@ class Answer:
     headers: Mapping[str, str] = field(default_factory=dict)
 
 
-def looking(*calls: tuple[str, Mapping[str, Any]], text: str = "", thinking: str = "") -> Answer:
+def looking(*calls: tuple[str, Mapping[str, Any] | str], text: str = "", thinking: str = "") -> Answer:
     """The answer of a model that calls tools: (name, arguments) of each."""
     return Answer(text, stop_reason="tool_use", calls=calls, thinking=thinking)
 
@@ -81,6 +81,13 @@ class MessagesApi:
     models: Mapping[str, Any] | int | str = field(default_factory=lambda: able("adaptive", "disabled"))
     asked_about: list[str] = field(default_factory=list)
     learning: list[Answer] = field(default_factory=list)
+    lacks: str | None = None  # what the Models API says with a 404, in place of `models`
+    call_ids: str | None = "number"  # "number": each call of a message has its own; else all have this
+
+    def next(self, *, stream: bool) -> Answer:
+        """What the request that has just come is answered."""
+        answers = self.learning if self.learning and not stream else self.answers
+        return answers.pop(0) if len(answers) > 1 else answers[0]
 
     def script(self, *answers: Answer) -> None:
         """Answer these from now on, the last one again and again."""
@@ -113,7 +120,9 @@ class _Handler(BaseHTTPRequestHandler):
         """The Models API: what `models` holds, of every model; a number is an error of that status."""
         api: MessagesApi = self.server.api  # type: ignore[attr-defined]
         api.asked_about.append(self.path.rpartition("/")[2])
-        if isinstance(api.models, int):
+        if api.lacks is not None:
+            self._send(404, "application/json", [api.lacks])
+        elif isinstance(api.models, int):
             self._send(api.models, "text/html", ["no such page"])
         elif isinstance(api.models, str):
             self._send(200, "text/html", [api.models])
@@ -125,8 +134,7 @@ class _Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(int(self.headers["content-length"])).decode("utf-8"))
         api.requests.append(body)
         api.headers.append({name.lower(): value for name, value in self.headers.items()})
-        answers = api.learning if api.learning and not body.get("stream") else api.answers
-        answer = answers.pop(0) if len(answers) > 1 else answers[0]
+        answer = api.next(stream=bool(body.get("stream")))
         if answer.until is not None:
             answer.until.wait(60)
         if answer.raw is not None:
@@ -135,7 +143,9 @@ class _Handler(BaseHTTPRequestHandler):
             error = {"type": "error", "error": {"type": answer.error, "message": answer.message}}
             self._send(answer.status, "application/json", [json.dumps(error)], more=answer.headers)
         elif body.get("stream"):
-            self._send(200, "text/event-stream", _events(answer), whole=not answer.cut, delay=answer.delay)
+            self._send(
+                200, "text/event-stream", _events(answer, api.call_ids), whole=not answer.cut, delay=answer.delay
+            )
         else:
             time.sleep(answer.delay)
             self._send(200, "application/json", [json.dumps(_message(answer, answer.stop_reason))])
@@ -176,7 +186,7 @@ def _message(answer: Answer, stop_reason: str | None) -> dict[str, Any]:
     return {**fixed, "content": content, "stop_reason": stop_reason, "usage": usage}
 
 
-def _events(answer: Answer) -> list[str]:
+def _events(answer: Answer, ids: str | None = "number") -> list[str]:
     events: list[dict[str, Any]] = []
     start = {**_message(answer, None), "content": []}
     events.append({"type": "message_start", "message": start})
@@ -196,7 +206,8 @@ def _events(answer: Answer) -> list[str]:
     for number, (name, arguments) in enumerate(answer.calls):
         written = arguments if isinstance(arguments, str) else json.dumps(arguments)
         deltas = [{"type": "input_json_delta", "partial_json": part} for part in (written[:7], written[7:])]
-        events += _block(index + number, {**_call(number, name, {}), "input": {}}, deltas)
+        start = {**_call(number, name, {}), "input": {}} | ({} if ids == "number" else {"id": ids})
+        events += _block(index + number, start, deltas)
     if answer.error_in_stream:
         events.append({"type": "error", "error": {"type": answer.error, "message": answer.message}})
     elif not answer.cut:

@@ -102,6 +102,21 @@ def test_nine_tenths_of_what_a_chat_sends_are_read_from_the_cache(caching: Modul
     assert len(ours.usages) > 30  # the turns, and those in which it looked something up
 
 
+def test_learning_costs_least_as_it_is_and_with_what_is_flagged_nine_tenths_are_read_in_all(
+    caching: ModuleType, tmp_path: Path
+) -> None:
+    server = caching.chat(tmp_path / "always")
+    flagged = caching.chat(tmp_path / "asked", learn="asked")
+
+    bills, asked = server.learning.bills, flagged.learning.bills["as it is"]
+    both = caching.Bill(usages=[*flagged.bills["vault-mind"].usages, *asked.usages])
+
+    assert bills["as it is"].price < bills["longer prompt"].price < bills["the answer's end"].price
+    assert bills["longer prompt"].share >= 0.9  # it is read from the cache, and costs more all the same
+    assert len(asked.usages) == 6
+    assert both.share >= 0.9
+
+
 def test_after_a_pause_longer_than_the_cache_keeps_it_is_paid_for_once(caching: ModuleType, tmp_path: Path) -> None:
     bill = caching.chat(tmp_path, turns=3, seconds=400.0).bills["vault-mind"]
 

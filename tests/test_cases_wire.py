@@ -81,6 +81,7 @@ CUT_CALL = Answer(cut=True, calls=(("write_memory", {"title": "half", "body": "m
 
 def test_AP_01_an_overload_or_a_dropped_connection_in_mid_stream(chat: Chat, online: MessagesApi, vault: Vault) -> None:
     """AP-01: both arrive with status 200 and escape every retry rule."""
+    online.learning = [NOTHING]
     online.script(
         overloaded(),  # nothing was shown: asked again
         overloaded("The first half of an ans"),  # a part was shown: said to be broken off
@@ -88,7 +89,6 @@ def test_AP_01_an_overload_or_a_dropped_connection_in_mid_stream(chat: Chat, onl
         Answer(status=529, error="overloaded_error", message="Overloaded"),
         Answer(status=429, error="rate_limit_error", message="slow down", headers={"retry-after": "0.2"}),
         Answer("All well."),
-        NOTHING,
     )
 
     out, err = chat("one", "two", "three")
@@ -120,7 +120,8 @@ def test_AP_01_half_a_reply_stays_out_of_the_history_and_its_calls_are_not_made(
     chat: Chat, online: MessagesApi, broken: Answer, says: str
 ) -> None:
     """Siblings of AP-01."""
-    online.script(broken, Answer("Fine."), NOTHING)
+    online.learning = [NOTHING]
+    online.script(broken, Answer("Fine."))
 
     out, err = chat("one", "two")
 
@@ -128,6 +129,83 @@ def test_AP_01_half_a_reply_stays_out_of_the_history_and_its_calls_are_not_made(
     assert says in err
     assert "searched" not in err
     assert len(answers(online)[-1]["messages"]) == 1
+
+
+BROKEN_OFF = {
+    "an overload": overloaded("half"),
+    "a dropped connection": Answer("half", cut=True),
+    "no end": Answer("half", stop_reason=None),
+    "a refusal": Answer(stop_reason="refusal"),
+    "nothing": Answer(),
+    "max_tokens": Answer("half", stop_reason="max_tokens"),
+    "a rejected key": Answer(status=401, error="authentication_error", message="invalid x-api-key"),
+    "too long": Answer(status=413, error="request_too_large", message="x"),
+}
+
+
+@pytest.mark.parametrize("setting", ["always", "asked"])
+@pytest.mark.parametrize("answer", BROKEN_OFF.values(), ids=BROKEN_OFF)
+def test_AP_01_what_the_user_said_is_learned_from_once_although_the_reply_broke_off(
+    chat: Chat, online: MessagesApi, vault: Vault, answer: Answer, setting: str
+) -> None:
+    """A sibling: the reply was not whole, but the user's words were."""
+    online.learning = [remembering(("fact", "The user lives in Oslo.", "I live in Oslo"))]
+    online.script(answer, answer, Answer("Fine."))
+
+    chat("I live in Oslo.", VAULT_MIND_LEARN=setting)
+    assert held(vault) == {}
+    _, err = chat("I live in Oslo.", "hello", "hello again", VAULT_MIND_LEARN=setting)
+
+    assert err.count("learned: The user lives in Oslo.") == 1
+    assert [memory.quote for memory in vault.memories()] == ["I live in Oslo"]
+    assert not list(vault.root.rglob(".trash"))
+
+
+def test_AP_01_the_same_said_again_and_again_waits_once(vault: Vault, online: MessagesApi, opened: Opened) -> None:
+    """A sibling: "say it again" is what each of these errors asks for."""
+    online.script(overloaded("half"))
+    session = opened(vault.root, dict(os.environ))
+
+    for message in ("I live in Oslo.", "I live in Oslo.", "And I bake."):
+        with pytest.raises(ModelError):
+            session.agent.ask(message)
+
+    assert [each.exchange.message for each in session.journal.waiting()] == ["I live in Oslo.", "And I bake."]
+    assert {each.exchange.reply for each in session.journal.waiting()} == {"half"}
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        ("<private>I live in Oslo.</private>", []),
+        ("I bake. <private>I live in Oslo.</private>", ["I bake. [private]\n"]),
+        ("/off\nI live in Oslo.", []),
+    ],
+    ids=["private", "private in part", "off"],
+)
+def test_AP_01_what_is_to_be_kept_out_stays_out_although_the_reply_broke_off(
+    chat: Chat, online: MessagesApi, vault: Vault, home: Path, opened: Opened, said: str, kept: list[str]
+) -> None:
+    """A sibling: an error is no way around the user's say."""
+    online.script(overloaded("You live in Oslo, then"))
+
+    chat(said)
+
+    waiting = opened(vault.root, dict(os.environ)).journal.waiting()
+    assert [each.exchange.message for each in waiting] == kept
+    for file in (file for file in home.rglob("*") if file.is_file()):
+        assert b"Oslo" not in file.read_bytes(), file
+
+
+def test_AP_01_where_nothing_is_to_be_learned_a_broken_reply_changes_nothing(
+    chat: Chat, online: MessagesApi, vault: Vault, opened: Opened
+) -> None:
+    """A sibling."""
+    online.script(overloaded("half"))
+
+    chat("I live in Oslo.", VAULT_MIND_LEARN="off")
+
+    assert opened(vault.root, dict(os.environ)).journal.waiting() == []
 
 
 # AP-02
@@ -152,13 +230,86 @@ def test_AP_02_a_call_that_max_tokens_cut_off_is_never_made(
     before = held(vault)
     online.script(Answer(stop_reason="max_tokens", calls=calls), Answer("I could not save that."), NOTHING)
 
-    out, err = chat("Save it.", "And now?")
+    out, err = chat("Save it.")
 
+    [result] = answers(online)[1]["messages"][-1]["content"]
     assert held(vault) == before
     assert out.strip() == "I could not save that."
-    assert "the reply was cut off at 16000 tokens. Raise max_tokens with VAULT_MIND_MAX_TOKENS" in err
-    assert "searched" not in err
-    assert len(answers(online)) == 2
+    assert result["is_error"]
+    assert result["content"].startswith("not done: your message was cut off at 16000 tokens; none of its calls was")
+    assert "failed: the call was not whole" in err
+
+
+def test_AP_02_calls_that_are_cut_off_again_and_again_end_in_an_error_and_change_nothing(
+    chat: Chat, online: MessagesApi, vault: Vault, write: Write
+) -> None:
+    """AP-02: three cut calls and an answer in one turn; then a model that never gets one whole."""
+    write("big.md", HEAD + "Everything that matters, line one.\nLine two.\n")
+    before = held(vault)
+    cut = [
+        Answer("Saving. ", stop_reason="max_tokens", calls=(("update_memory", '{"path": "big.md", "body": "Every'),)),
+        Answer(stop_reason="max_tokens", calls=(("update_memory", {"path": "big.md", "body": "Everything that ma"}),)),
+        Answer(stop_reason="max_tokens", calls=(("write_memory", ""), ("read_memory", {"path": "big.md"}))),
+    ]
+    online.script(*cut, Answer("I could not save that in one piece."), NOTHING, cut[1])
+
+    out, err = chat("Save it.", "Again.")
+
+    assert held(vault) == before
+    assert out == "Saving. \n\nI could not save that in one piece.\n"
+    assert "the model went on looking things up and gave no answer" in err
+    assert len(answers(online)) == 4 + 6
+    assert [len(request["messages"]) for request in answers(online)[:4]] == [1, 3, 5, 7]
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["{'queries': ['tea']}", '"tea', '{"queries": ["\\ud800"]}', '{"queries": ' + "[" * 5000 + "]" * 5000 + "}"],
+    ids=["single quotes", "a text that does not end", "half a surrogate pair", "a tower of brackets"],
+)
+def test_AP_02_a_call_that_is_no_json_costs_only_itself(chat: Chat, online: MessagesApi, written: str) -> None:
+    """A sibling: the SDK gives up at such a call, in the middle of the message."""
+    online.script(looking(("search_memory", written), text="Let me see."), Answer("Now I know."), NOTHING)
+
+    out, err = chat("Look it up.")
+
+    [result] = answers(online)[1]["messages"][-1]["content"]
+    assert out == "Let me see.\n\nNow I know.\n"
+    assert "what you wrote into a call is no JSON object; none of its calls was made" in result["content"]
+    assert "failed: the call was not whole" in err
+
+
+@pytest.mark.parametrize("written", ["[1, 2]", '"tea"', "null", "7"])
+def test_AP_02_a_call_with_no_object_in_it_goes_back_as_an_empty_one(
+    chat: Chat, online: MessagesApi, written: str
+) -> None:
+    """A sibling: a server that is handed back a list as a call's input refuses the rest of the turn."""
+    online.script(looking(("search_memory", written)), Answer("Nothing."), NOTHING)
+
+    out, err = chat("Look it up.")
+
+    asked, [result] = answers(online)[1]["messages"][-2]["content"], answers(online)[1]["messages"][-1]["content"]
+    assert [block["input"] for block in asked] == [{}]
+    assert result["is_error"]
+    assert out == "Nothing.\n"
+    assert "Pydantic" not in err
+
+
+@pytest.mark.parametrize("name", ["toolu_1", "", None], ids=["the same", "empty", "none"])
+def test_AP_03_calls_that_a_server_gives_one_id_or_none_are_told_apart(
+    chat: Chat, online: MessagesApi, name: str | None
+) -> None:
+    """A sibling of AP-03: two results for one id, and every later request is refused."""
+    online.call_ids = name
+    call = ("search_memory", {"queries": ["x"]})
+    online.script(looking(call, call), looking(call), Answer("Done."), NOTHING)
+
+    out, _ = chat("look")
+
+    named = [block["id"] for message in answers(online)[-1]["messages"][1::2] for block in message["content"]]
+    assert len(set(named)) == len(named) == 3
+    assert all(named)
+    assert out == "Done.\n"
 
 
 def test_AP_02_a_call_for_a_tool_that_writes_is_told_that_there_is_none(
@@ -278,7 +429,8 @@ def test_AP_07_an_answer_that_is_none_is_named_and_taken_back(
     chat: Chat, online: MessagesApi, answer: Answer, says: str
 ) -> None:
     """AP-07: the turn ended in silence or was retried, and every later turn failed too."""
-    online.script(answer, Answer("Plain answer."), NOTHING)
+    online.learning = [NOTHING]
+    online.script(answer, Answer("Plain answer."))
 
     out, err = chat("one", "two")
 
@@ -294,8 +446,9 @@ def test_AP_07_a_refusal_after_a_look_up_takes_the_whole_turn_back(
 ) -> None:
     """AP-07 in its own order: a tool result, then a refusal with no content."""
     write("x.md", HEAD + "x\n")
+    online.learning = [NOTHING]
     online.script(
-        looking(("search_memory", {"queries": ["x"]})), Answer(stop_reason="refusal"), Answer("Plain answer."), NOTHING
+        looking(("search_memory", {"queries": ["x"]})), Answer(stop_reason="refusal"), Answer("Plain answer.")
     )
 
     out, err = chat("one", "two")
@@ -308,14 +461,15 @@ def test_AP_07_a_refusal_after_a_look_up_takes_the_whole_turn_back(
 def test_AP_07_a_paused_turn_goes_on_and_one_that_only_pauses_is_stopped(chat: Chat, online: MessagesApi) -> None:
     """A sibling: `pause_turn` is no end."""
     paused = Answer("wait ", stop_reason="pause_turn")
-    online.script(paused, Answer("and see."), NOTHING, *[paused] * 6, Answer("Fine."), NOTHING)
+    online.learning = [NOTHING]
+    online.script(paused, Answer("and see."), *[paused] * 6, Answer("Fine."))
 
     out, err = chat("one", "two", "three")
 
     assert out.startswith("wait and see.\n")
     assert out.endswith("Fine.\n")
     assert "gave no answer" in err
-    assert len(online.requests[-2]["messages"]) == 3
+    assert len([request for request in online.requests if request.get("stream")][-1]["messages"]) == 3
 
 
 # AP-08
@@ -327,6 +481,7 @@ def test_AP_08_no_note_however_huge_fills_the_context(chat: Chat, online: Messag
     write("wide.md", "geese " * 200_000)
     for number in range(100):
         write(f"g{number}.md", f"geese {number} padpadpad\n")
+    online.learning = [NOTHING]
     online.script(
         looking(("read_memory", {"path": "huge.md"})),
         looking(("search_memory", {"queries": ["geese", "padpadpad"]})),
@@ -334,7 +489,6 @@ def test_AP_08_no_note_however_huge_fills_the_context(chat: Chat, online: Messag
         Answer(status=413, error="request_too_large", message="Request exceeds the maximum size"),
         Answer(status=400, error="invalid_request_error", message="prompt is too long: 214031 tokens > 200000 maximum"),
         Answer("Answered at last."),
-        NOTHING,
     )
 
     out, err = chat("What of the geese?", "And now?")

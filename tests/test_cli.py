@@ -82,7 +82,27 @@ def test_the_script_and_the_module_are_the_same_command(run: Run, home: Path) ->
     shown = subprocess.run([script, "version"], capture_output=True, text=True, check=True, cwd=home).stdout
 
     assert shown == f"vault-mind {version('vault-mind')}\n"
-    assert run("version").stdout == shown
+    assert run("version").stdout == run("--version").stdout == shown
+    assert run("--version", "search").stdout == shown
+
+
+def test_a_variable_that_sets_nothing_is_named_once_on_stderr_and_by_doctor(vault: Vault, call: Run) -> None:
+    env = {"VAULT_MIND_MODLE": "x", "VAULT_MIND_\x1b]0;P\x07": "x", "VAULT_MIND_SERVICE_HOST": "10.0.0.7"}
+
+    listed, examined = call("list", "--json", env=env), call("doctor", "--json", env=env)
+
+    assert listed.stderr.count("VAULT_MIND_MODLE is no setting and does nothing; did you mean VAULT_MIND_MODEL?") == 1
+    assert listed.stderr.count("does nothing") == 2
+    assert "\x1b" not in listed.stderr + examined.stdout
+    assert json.loads(listed.stdout) == []
+    found = json.loads(examined.stdout)
+    assert found["version"] == version("vault-mind")
+    assert [(each["code"], each["advice"]) for each in found["findings"]][-1] == (
+        "settings",
+        "call it VAULT_MIND_MODEL",
+    )
+    assert examined.exit_code == 1
+    assert "VAULT_MIND_TOP_K" in found["findings"][0]["advice"]
 
 
 @pytest.mark.parametrize(
@@ -635,7 +655,7 @@ def test_stats_tells_what_was_used_and_what_that_cost(call: Run, online: Message
 
     assert re.search(r"^tokens +no tokens$", unused.stdout, re.MULTILINE)
     assert "answers 430 in (400 read from cache, 0 written), 7 out; learning 10 in, 10 out; $0.0005" in shown.stdout
-    assert data["answers"] == {"fresh": 30, "read": 400, "written": 0, "out": 7}
+    assert data["answers"] == {"fresh": 30, "read": 400, "written": 0, "out": 7, "uncounted": 0}
     assert data["cost"] == {"dollars": 0.000525, "unknown": ["claude-haiku-4-5"]}
 
 

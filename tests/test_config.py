@@ -22,6 +22,7 @@ from vault_mind.config import (
     load,
     reach,
     state_folder,
+    strangers,
     user_file,
 )
 from vault_mind.errors import SettingsError, VaultNotFoundError
@@ -102,6 +103,36 @@ def test_a_flag_that_was_not_given_and_a_variable_that_is_empty_say_nothing(user
     settings = load(None, {"VAULT_MIND_TOP_K": "  ", "VAULT_MIND_MODEL": ""}, {"offline": None, "model": None}).settings
 
     assert (settings.offline, settings.top_k, settings.model) == (True, 2, Settings().model)
+
+
+def test_a_variable_that_begins_like_ours_and_sets_nothing_is_named_with_what_was_meant() -> None:
+    environment = {
+        "VAULT_MIND_MODLE": "x", "VAULT_MIND_model": "x", "VAULT_MIND_TOPK": "3", "VAULT_MIND_PROXY": "x",
+        "VAULT_MIND_NEVR": " ", "VAULT_MINDER": "x", "VAULT_MIND_TOP_K": "3", "VAULT_MIND_VAULT": "/tmp",
+        "VAULT_MIND_EMBEDDING_KEY": "x",
+    }  # fmt: skip
+
+    assert strangers(environment) == {
+        "VAULT_MIND_MODLE": "VAULT_MIND_MODEL", "VAULT_MIND_PROXY": "", "VAULT_MIND_TOPK": "VAULT_MIND_TOP_K",
+        "VAULT_MIND_model": "VAULT_MIND_MODEL",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "PORT",
+        "SERVICE_HOST",
+        "SERVICE_PORT",
+        "SERVICE_PORT_HTTP",
+        "PORT_8080_TCP",
+        "PORT_8080_TCP_ADDR",
+        "ENV_X",
+        "NAME",
+    ],
+)
+def test_what_containers_are_given_beside_a_service_of_our_name_is_nobodys_mistake(name: str) -> None:
+    assert strangers({f"VAULT_MIND_{name}": "tcp://10.0.0.7:8080"}) == {}
 
 
 def test_every_setting_can_be_set_by_the_user_and_by_the_environment_and_says_what_it_is_for(users: Written) -> None:

@@ -135,6 +135,17 @@ def test_however_much_there_is_a_result_stays_small(look: Look, write: Write) ->
     assert "[cut here; the file is longer]" in result.text
 
 
+@pytest.mark.parametrize(("number", "says"), [(3, "3 found\n"), (40, "6 found; these are the best, and there may be")])
+def test_a_search_that_may_have_more_says_so(look: Look, write: Write, number: int, says: str) -> None:
+    for one in range(number):
+        write(f"{one}.md", f"The goose number {one} walks by the lake.")
+
+    result, told = look("search_memory", {"queries": ["goose by the lake"]})
+
+    assert result.text.startswith(says)
+    assert told.found == min(number, 6)
+
+
 def test_a_memory_is_read_whole_with_its_frontmatter(look: Look, teas: None) -> None:
     result, told = look("read_memory", path="green.md")
 
@@ -259,6 +270,16 @@ def test_the_tools_are_described_by_schemas_that_name_what_is_read() -> None:
         ("`gone.md` and `gone.md` again", "", ["gone.md"]),
         ("`../outside.md` and `/etc/x.md`", "", ["../outside.md", "/etc/x.md"]),
         ("Nothing is named here. The md. files", "", []),
+        (
+            "See [[gone]] and [[lost/gone|that one]], not [[tea]], [[Tea#Milk]] or [[memories/tea|tea]].",
+            "",
+            ["gone.md", "lost/gone.md"],
+        ),
+        ("See a note with blanks.md and another gone.md; (a note with blanks.md)", "", ["gone.md"]),
+        ("Put ![[boat.png]] there, and `[[ -f x ]]`; [[ -f x ]]", "", []),
+        ("It stands in `gone.md` and [[lost]].", "Where is what is gone or lost?", ["gone.md", "lost.md"]),
+        ("A link to [[my plan]], as you said.", "Link it to [[my plan]].", []),
+        ("It stands in [tea](memories/tea.md), or [gone](memories/gone.md).", "", ["memories/gone.md"]),
         ("", "", []),
     ],
 )

@@ -4,6 +4,7 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -448,8 +449,6 @@ def test_blocks_go_back_as_they_came_but_for_empty_text_and_half_characters(api:
 
 
 UNFINISHED = {
-    "cut by max_tokens": Answer(stop_reason="max_tokens", calls=(("search_memory", '{"queries": ["te'),)),
-    "whole and cut by max_tokens": Answer(stop_reason="max_tokens", calls=(("search_memory", {"queries": ["t"]}),)),
     "refused": Answer(stop_reason="refusal", calls=(("search_memory", {"queries": ["t"]}),)),
     "a full context": Answer(stop_reason="model_context_window_exceeded", calls=(("search_memory", {}),)),
     "a dropped stream": Answer(cut=True, calls=(("search_memory", {"queries": ["t"]}),)),
@@ -466,6 +465,26 @@ def test_a_call_of_a_message_that_is_not_whole_is_never_handed_on(api: MessagesA
 
     with pytest.raises(ModelError):
         whole(mind_at(api.url, waits=[]))
+
+
+@pytest.mark.parametrize("arguments", ['{"queries": ["te', {"queries": ["t"]}, ""], ids=["cut", "whole", "empty"])
+def test_calls_of_a_message_that_max_tokens_cut_off_come_back_undone(
+    api: MessagesApi, claude: Claude, arguments: Any
+) -> None:
+    api.script(Answer(stop_reason="max_tokens", calls=(("search_memory", arguments),), thinking="Hm."))
+
+    _, calls = whole(claude)
+
+    assert calls
+    assert calls.undone.startswith("your message was cut off at 16000 tokens")
+    assert [block["type"] for block in calls.blocks] == ["thinking", "tool_use"]
+    assert isinstance(calls.blocks[1]["input"], dict)
+
+
+def test_what_makes_no_sense_is_called_so_and_not_by_the_name_of_an_exception(api: MessagesApi, claude: Claude) -> None:
+    api.script(Answer(raw="event: message_stop\ndata: {}\n\n", kind="text/event-stream"))
+
+    assert error_of(reply, claude) == f"what {api.url} answered makes no sense. Say it again, or use --offline"
 
 
 def test_a_pause_comes_back_as_no_calls_with_what_was_said(api: MessagesApi, claude: Claude) -> None:
@@ -575,6 +594,27 @@ def test_a_server_that_could_not_say_is_asked_again_by_the_next_process(api: Mes
         reply(mind_at(api.url, known=Known(tmp_path / "servers.json")))
 
     assert api.asked_about == ["claude-opus-4-8"] * 2
+
+
+def refusal(message: str) -> str:
+    """What a server says of something that it does not have."""
+    return json.dumps({"type": "error", "error": {"type": "not_found_error", "message": message}})
+
+
+@pytest.mark.parametrize(
+    ("said", "times"),
+    [("File Not Found", 1), ("model: claude-opus-4-8", 2)],  # llama.cpp of the Models API; Anthropic of a model
+    ids=["has no Models API", "has no such model yet"],
+)
+def test_a_server_without_the_models_api_is_not_asked_again_and_one_without_the_model_is(
+    api: MessagesApi, tmp_path: Path, said: str, times: int
+) -> None:
+    api.lacks = refusal(said)
+    for _ in range(2):
+        reply(mind_at(api.url, known=Known(tmp_path / "servers.json")))
+
+    assert api.asked_about == ["claude-opus-4-8"] * times
+    assert "thinking" not in api.requests[-1]
 
 
 # What breaks off
@@ -694,6 +734,31 @@ def test_what_the_user_stops_is_counted_as_well(api: MessagesApi) -> None:
     pieces.close()
 
     assert [usage.sent for usage in noted] == [453]
+
+
+@pytest.mark.parametrize(
+    ("answer", "about"),
+    [
+        (Answer("one two three four five six.", cut=True, usage=COUNTED), 7),
+        (Answer("", cut=True, thinking="twelve chars", usage=COUNTED), 3),
+        (Answer("茶を飲みます", cut=True, usage=COUNTED), 5),
+        (Answer("one two three four five six.", stop_reason=None, usage=COUNTED), 7),
+        (Answer("one two three four five six.", usage=COUNTED), 0),
+        (Answer("one two three four five six.", stop_reason="refusal", usage=COUNTED), 0),
+    ],
+    ids=["cut", "cut while thinking", "in Japanese", "no end", "whole", "refused"],
+)
+def test_of_a_reply_that_is_cut_short_the_tokens_that_no_server_counted_are_told_apart(
+    api: MessagesApi, answer: Answer, about: int
+) -> None:
+    noted: list[Usage] = []
+    mind = mind_at(api.url, note=lambda *what: noted.append(what[3]))
+    api.script(answer)
+
+    with suppress(ModelError):
+        reply(mind)
+
+    assert noted[-1].uncounted == about
 
 
 def test_an_error_about_a_round_is_not_taken_for_a_field_that_is_turned_away(api: MessagesApi, claude: Claude) -> None:

@@ -58,6 +58,7 @@ CALLS = [
     (2, "eval --resume none.jsonl --compare none.jsonl --model small"),  # test_evaluation runs it with some
     (0, "config --json"),
     (0, "version"),
+    (0, "--version"),
 ]
 LASTING = ["watch --poll 5 --json"]  # these go on until Ctrl-C
 

@@ -173,6 +173,19 @@ def test_what_a_learning_left_that_was_cut_off_is_no_edit_by_hand_while_somebody
     assert (cut.path in [change.path for change in theirs.changes]) is (tries == MOST_TRIES)
 
 
+def test_what_was_said_twice_in_one_second_is_two_turns(vault: Vault, repository: History) -> None:
+    """Lines from a pipe come faster than the times that files hold tell them apart."""
+    exchanges, saved = [], []
+    for quote, place in (("I live in Oslo", "Oslo"), ("I bake rye bread", "bakes")):
+        proposed = (Proposed("fact", place, quote),)
+        exchanges.append(Exchange(f"{quote}.", "", "Ah.", NOW.isoformat(), "c1", "offline", 0, proposed))
+        saved.append(vault.save(place, kind="fact", source="chat", created_at=NOW, chat="c1", quote=quote))
+
+    of = [Record(vault, "ours").of(exchange) for exchange in exchanges]
+
+    assert [[memory.path for memory in each] for each in of] == [[memory.path] for memory in saved]
+
+
 def test_an_undo_says_by_which_name_it_is_undone(vault: Vault, repository: History) -> None:
     record = Record(vault, "ours")
     record.write([saved(vault, "tea")], ["tea"], {"Source": "user"})

@@ -263,7 +263,8 @@ def test_a_name_as_long_as_a_book_is_one_line_of_error_too(talk: Talk) -> None:
 def test_a_model_that_fails_is_one_line_and_the_next_message_is_answered(
     with_claude: Talk, online: MessagesApi
 ) -> None:
-    online.script(Answer(status=529, error="overloaded_error", message="Overloaded"), Answer("Fine."), remembering())
+    online.learning = [remembering()]
+    online.script(Answer(status=529, error="overloaded_error", message="Overloaded"), Answer("Fine."))
 
     answer = with_claude("one", "two")
 
@@ -368,8 +369,8 @@ def test_ctrl_c_while_it_learns_leaves_the_exchange_for_later(stopped: tuple[Tal
 
     talk.chat.say("I live in Oslo.")
 
-    assert [waiting.exchange.message for waiting in talk.session.journal.waiting()] == ["I live in Oslo."]
-    assert [waiting.exchange.tries for waiting in talk.session.journal.waiting()] == [0]
+    kept = [waiting.exchange for waiting in talk.session.journal.waiting()]
+    assert [(exchange.message, exchange.tries) for exchange in kept] == [("first", 0), ("I live in Oslo.", 0)]
 
 
 def test_ctrl_c_while_it_catches_up_still_says_what_was_typed(stopped: tuple[Talk, Stopped]) -> None:
@@ -564,6 +565,18 @@ def test_cost_shows_the_turn_the_chat_and_all_there_ever_was(
     ]
     assert "this turn  answers 4,053 in (4,000 read from cache, 50 written), 7 out; learning 10 in, 10 out" in after
     assert "ever       answers 8,106 in (8,000 read from cache, 100 written), 14 out; learning 19 in, 11 out" in after
+
+
+def test_cost_tells_apart_what_was_cut_short_before_its_server_counted_it(
+    vault: Vault, online: MessagesApi, opened: Opened, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("VAULT_MIND_PRICES", "claude-opus-4-8=5/25/0.5/6.25,claude-haiku-4-5=1/5")
+    online.script(Answer("one two three four five six.", cut=True, usage=COUNTED), remembering())
+
+    shown = Talk(opened(vault.root, dict(os.environ)))("one", "/cost")
+
+    assert "7 out and about 7 of replies cut short; learning " in shown
+    assert re.search(r"this chat .*; \$0\.00\d\d for what was counted$", shown, re.MULTILINE)
 
 
 def test_cost_without_a_model_is_nothing_and_a_price_that_makes_no_sense_is_told(vault: Vault, opened: Opened) -> None:

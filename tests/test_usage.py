@@ -1,5 +1,6 @@
 """Tokens: kept, added up, priced."""
 
+import json
 import stat
 import sys
 from collections.abc import Sequence
@@ -36,6 +37,23 @@ def test_what_is_noted_is_there_in_the_next_process_and_private(tmp_path: Path) 
     assert kept == ledger.here
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert stat.S_IMODE(file.parent.stat().st_mode) == 0o700
+
+
+def test_tokens_that_no_server_counted_are_kept_too_and_an_older_line_has_none(tmp_path: Path) -> None:
+    ledger = Ledger(tmp_path / "usage.jsonl")
+    ledger.note("answer", "m", "s", Usage(fresh=3, uncounted=12))
+    old = {"at": "2026-12-01T00:00:00+00:00", "use": "answer", "model": "m", "server": "s"}
+    with ledger.file.open("a") as file:
+        file.write(json.dumps({**old, "fresh": 3, "read": 0, "written": 0, "out": 1}) + "\n")
+
+    assert [one.usage for one in Ledger(ledger.file).all()] == [Usage(fresh=3, uncounted=12), Usage(fresh=3, out=1)]
+
+
+def test_what_no_server_counted_has_no_price() -> None:
+    used = account([spent(usage=Usage(out=1_000, uncounted=7_000))], parse_prices(["m=3/15"]))
+
+    assert used.cost == Cost(Decimal("0.015"))
+    assert used.answers.uncounted == 7_000
 
 
 def test_a_turn_is_what_was_used_since_it_began(tmp_path: Path) -> None:

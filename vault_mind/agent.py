@@ -195,7 +195,8 @@ class Agent:
         The mind may look things up in between, which `aside` is told of. The exchange joins the history of
         this chat when the reply is whole, or when the user stops it with something said: the message with
         the memories that were told beside it, as long as they are true, and the words of the reply. What
-        was looked up does not.
+        was looked up does not. Where the reply was not whole, the message is journalled here: what the
+        user said was whole, and is learned from with the next exchange.
         """
         now = self._now()
         self._refresh(now)
@@ -204,13 +205,16 @@ class Agent:
         try:
             worth = yield from self._rounds(message, recalled, now, said, aside)
         except ModelError as error:
+            self._keep_for_later(message, "".join(said))
             if error.too_long:
                 self._shorten([], aside)  # so that the next message has room
             raise  # what broke off is not sent again, so that it cannot spoil the turns to come
         except (GeneratorExit, KeyboardInterrupt):
+            self._keep_for_later(message, "".join(said))
             self._add_to_history(asked(), "".join(said))
             raise
         if not "".join(said).strip():
+            self._keep_for_later(message, "")
             raise ModelError("the model gave an empty reply", "Say it again")
         self._worth = worth
         self._add_to_history(asked(), "".join(said))
@@ -248,6 +252,10 @@ class Agent:
         """A result for every call, in their order: none may be left without one."""
         results = []
         for number, call in enumerate(asked.calls):
+            if asked.undone:
+                results.append(Result(call.id, f"not done: {asked.undone}", failed=True))
+                aside(Lookup(call.tool, lookup.described(call.arguments), failed="the call was not whole"))
+                continue
             if done >= lookup.ROUNDS or number >= lookup.CALLS:
                 why = "not done: no more look-ups in this turn; answer with what you have"
                 results.append(Result(call.id, why, failed=True))
@@ -345,6 +353,22 @@ class Agent:
     def waiting(self, *, again: bool = False) -> list[Waiting]:
         """What this mind is still to learn from, oldest first; with `again` also what has failed too often."""
         return [one for one in self.journal.waiting(self.mind.name) if again or one.exchange.tries < MOST_TRIES]
+
+    def _keep_for_later(self, message: str, reply: str) -> None:
+        """Journal what the user said, as its reply was not whole; the same said again waits once."""
+        before, private = self._before(1), public(message)[1]
+        if self._off or self._settings.learn == "off":
+            return
+        said, reply = self._withheld.screened(message)[0], "" if private else self._withheld.screened(reply)[0]
+        if not any(c.isalnum() for c in said.replace(PRIVATE, "").replace(MASK, "")):
+            return
+        waiting = (each.exchange for each in self.journal.waiting(self.mind.name))
+        if any((each.chat, each.message) == (self.chat, said) for each in waiting):
+            return
+        try:
+            self.journal.add(Exchange(said, before, reply, self._now().isoformat(), self.chat, self.mind.name))
+        except VaultMindError as error:  # there is an error to tell already, and the user says it again
+            log.info("what was said is not kept", exc_info=error)
 
     def backlog(self) -> int:
         """How many exchanges of earlier times `catch_up` would learn from."""
@@ -555,11 +579,11 @@ class Agent:
                 turned.append(Turned(masked(candidate.text)[0], why))
         return allowed, turned
 
-    def _before(self) -> str:
-        """The reply that the last message followed on, as it may be written down."""
-        if len(self._history) < 2:
+    def _before(self, back: int = 2) -> str:
+        """The reply that the last message followed on, as it may be written down: so far `back` in the history."""
+        if len(self._history) < back:
             return ""
-        turn, reply = self._history[-2]
+        turn, reply = self._history[-back]
         return "" if reply == self._apart or public(turn.message)[1] else self._withheld.screened(reply)[0]
 
     def _keep_apart(self) -> None:

@@ -36,7 +36,8 @@ from vault_mind.command import (
     start_history,
     sync,
 )
-from vault_mind.config import VAULT_FILE, user_file
+from vault_mind.config import VAULT_FILE, strangers, user_file
+from vault_mind.config import version as installed
 from vault_mind.errors import EditorError, SettingsError, WriteFailedError
 from vault_mind.memory import Memory
 from vault_mind.query import Query, parse, plain, written_at
@@ -50,10 +51,19 @@ if TYPE_CHECKING:
     from vault_mind.index import Index
 
 
+def _print_version(wanted: bool) -> None:
+    if wanted:
+        version()
+        raise typer.Exit
+
+
 @app.callback()
 def main(
     ctx: typer.Context,
     vault: VaultOption = None,
+    _: Annotated[
+        bool, typer.Option("--version", help="Print the version and leave.", callback=_print_version, is_eager=True)
+    ] = False,
     verbose: Annotated[
         bool, typer.Option("--verbose", "-v", help="Say on stderr what happens behind the scenes.")
     ] = False,
@@ -500,6 +510,7 @@ def doctor(
             session.index,
             session.journal,
             trouble=trouble,
+            unknown=strangers(os.environ),
             progress=lambda done, of: tell(f"looking at {done:,} of {of:,}"),
         )
     if json:
@@ -660,9 +671,7 @@ def config(ctx: typer.Context, vault: VaultOption = None, json: JsonFlag = False
 @app.command(epilog="Example: vault-mind version")
 def version() -> None:
     """Print the version."""
-    from importlib.metadata import version as installed_version  # late: it costs a tenth of a start
-
-    Screen().put([(f"vault-mind {installed_version('vault-mind')}\n", "")])
+    Screen().put([(f"vault-mind {installed()}\n", "")])
 
 
 @contextmanager

@@ -3,9 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-import typer
-
-from vault_mind import render
+from vault_mind import declared, render
 from vault_mind.command import NO_MATCH, JsonFlag, OfflineFlag, VaultOption, app, opened, print_json, say, sync
 from vault_mind.screen import Screen
 from vault_mind.session import Session
@@ -17,9 +15,9 @@ if TYPE_CHECKING:
 
 @app.command(epilog="Example: vault-mind learn --again")
 def learn(
-    ctx: typer.Context,
+    ctx: declared.Context,
     vault: VaultOption = None,
-    again: Annotated[bool, typer.Option("--again", help="Also from what has failed too often to be tried.")] = False,
+    again: Annotated[bool, declared.Option("--again", help="Also from what has failed too often to be tried.")] = False,
     offline: OfflineFlag = False,
     json: JsonFlag = False,
 ) -> None:
@@ -43,7 +41,7 @@ def learn(
     if damaged := len(session.journal.damaged()):
         say(f"{_exchanges(damaged)} in the journal cannot be read; see: vault-mind doctor", "yellow")
     if left:
-        raise typer.Exit(NO_MATCH)
+        raise declared.Exit(NO_MATCH)
 
 
 def _worked_through(session: Session, *, again: bool) -> Iterator[tuple["Exchange", "Learned"]]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, cast
 
 from vault_mind import dates, declared, render
-from vault_mind.config import VAULT_FILE, find_vault
+from vault_mind.config import VAULT_FILE, find_vault, strangers
 from vault_mind.errors import SettingsError, VaultMindError
 from vault_mind.memory import Memory
 from vault_mind.screen import Piece, Screen
@@ -93,6 +93,9 @@ def opened(ctx: declared.Context, vault: Path | None, **flags: object) -> Sessio
     """The vault that is meant, closed when the command ends."""
     session = open_session(vault or ctx.obj, os.environ, flags=flags)
     ctx.call_on_close(session.close)
+    for name, meant in strangers(os.environ).items():
+        hint = f"did you mean {meant}?" if meant else "`vault-mind config` lists the settings"
+        say(f"{render.one_line(name)} is no setting and does nothing; {hint}", "yellow")
     if session.made:
         say(f"made a vault for you: {render.one_line(str(session.vault.root))}", "dim")
         start_history(session.vault, [VAULT_FILE])

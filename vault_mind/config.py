@@ -1,6 +1,7 @@
 """The settings, where each came from, and the folders that belong to a vault."""
 
 import os
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, fields
@@ -23,6 +24,7 @@ VAULT_FILE = ".vault-mind.toml"
 DEFAULT_VAULT = "~/vault-mind"
 PREFIX = "VAULT_MIND_"
 ANTHROPIC = "https://api.anthropic.com"
+EMBEDDING_KEY = PREFIX + "EMBEDDING_KEY"  # for an address of one's own: no other key is ever sent there
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,10 @@ _RANGES: Mapping[str, tuple[float, float]] = {
 }
 
 
+# What Docker and Kubernetes set by themselves in every container beside a service that is called vault-mind.
+_OF_A_SERVICE = re.compile(r"(?:NAME|ENV_.*|SERVICE_HOST|SERVICE_PORT.*|PORT|PORT_\d+_(?:TCP|UDP|SCTP).*)")
+
+
 @dataclass(frozen=True)
 class Config:
     """The settings in force, and for each name where its value came from."""
@@ -144,6 +150,34 @@ def load(vault: Path | None, environment: Mapping[str, str], flags: Mapping[str,
         values["extraction_model"] = values["model"]  # another server hardly has both of ours
         origins["extraction_model"] = "as model, on a server of one's own"
     return Config(Settings(**values), origins)  # type: ignore[arg-type]  # _sound gave each its type
+
+
+def strangers(environment: Mapping[str, str]) -> dict[str, str]:
+    """The variables that begin like ours, hold something and set nothing; for each what may have been meant, or "".
+
+    They are no error: whoever set them may have meant another program.
+    """
+    known = {PREFIX + setting.name.upper() for setting in fields(Settings)} | {PREFIX + "VAULT", EMBEDDING_KEY}
+    found = [
+        name
+        for name, value in environment.items()
+        if name.startswith(PREFIX) and name not in known and value.strip()
+        if not _OF_A_SERVICE.fullmatch(name.removeprefix(PREFIX))
+    ]
+    if not found:
+        return {}
+    from difflib import get_close_matches  # late: hardly anybody needs it
+
+    names = sorted(name.removeprefix(PREFIX) for name in known)
+    near = {name: get_close_matches(name.removeprefix(PREFIX).upper(), names, 1, 0.7) for name in sorted(found)}
+    return {name: PREFIX + meant[0] if meant else "" for name, meant in near.items()}
+
+
+def version() -> str:
+    """The version of this program that is installed."""
+    from importlib.metadata import version as installed  # late: it costs a tenth of a start
+
+    return installed("vault-mind")
 
 
 def _own_server(environment: Mapping[str, str]) -> bool:

@@ -8,15 +8,16 @@ import sys
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime, timedelta
 from functools import lru_cache
 from pathlib import Path
+from types import MappingProxyType
 from unicodedata import normalize
 
 from vault_mind.analysis import stopwords, terms
 from vault_mind.commits import state
-from vault_mind.config import OF_A_VAULT, VAULT_FILE, state_folder
+from vault_mind.config import OF_A_VAULT, PREFIX, VAULT_FILE, Settings, state_folder, version
 from vault_mind.errors import MemoryNotFoundError, SettingsError, VaultMindError
 from vault_mind.files import TEMPORARY, WRITING
 from vault_mind.frontmatter import Value
@@ -148,6 +149,7 @@ class Report:
     memories: int
     index: IndexState
     findings: tuple[Finding, ...]
+    version: str = field(default_factory=version)  # of this program
 
     @property
     def to_fix(self) -> int:
@@ -179,12 +181,16 @@ def examine(
     journal: Journal,
     *,
     trouble: SettingsError | None = None,
+    unknown: Mapping[str, str] = MappingProxyType({}),
     progress: Progress | None = None,
     now: datetime | None = None,
 ) -> Report:
-    """Look at everything, each file once. `trouble` is what was wrong with the settings that were not used."""
+    """Look at everything, each file once. `trouble` is what was wrong with the settings that were not used.
+
+    `unknown` are variables of the environment that set nothing, each with what may have been meant.
+    """
     moment_now = now or datetime.now().astimezone()
-    found = [_of_settings(trouble)] if trouble else []
+    found = [*([_of_settings(trouble)] if trouble else []), *_of_environment(unknown)]
     found += [*_closed(vault), *_of_state(state_folder(vault.root))]
     with suppress(OSError):  # a disk that does not say, or a folder that is closed to us
         found += _of_disks(vault.root, state_folder(vault.root))
@@ -251,6 +257,14 @@ def _of_settings(trouble: SettingsError) -> Finding:
     advice = f"a vault's file may set {', '.join(OF_A_VAULT)}; until it is mended, every command but this one refuses"
     other = "mend it there; until then every command but this one refuses"
     return Finding(VAULT_FILE if ours else "", str(trouble), advice if ours else other, code="settings")
+
+
+def _of_environment(unknown: Mapping[str, str]) -> Iterator[Finding]:
+    known = ", ".join(PREFIX + setting.name.upper() for setting in fields(Settings))
+    for name, meant in unknown.items():
+        what = f"the environment holds {name}, which is no setting and does nothing"
+        advice = f"call it {meant}" if meant else f"unset it; known are {known}"
+        yield Finding("", what, advice, code="settings")
 
 
 def _closed(vault: Vault) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
+from vault_mind.config import EMBEDDING_KEY
 from vault_mind.errors import EmbeddingError, SettingsError
 from vault_mind.vectors import PROBE, Vectors
 
@@ -29,7 +30,6 @@ SERVERS = {  # the address, the variable that names another, the variable that h
     "openai": ("https://api.openai.com/v1", "OPENAI_BASE_URL", "OPENAI_API_KEY"),
     "voyage": ("https://api.voyageai.com/v1", "VOYAGE_BASE_URL", "VOYAGE_API_KEY"),
 }
-OWN_KEY = "VAULT_MIND_EMBEDDING_KEY"  # for an address of one's own: no other key is ever sent there
 PROBE_TEXT = "The user lives near the sea and plays the violin."
 ALIKE = 0.98  # cosine of two embeddings of one text; int8 models and servers vary a little, another model far more
 BATCH = 64  # texts between two looks at `stop`, and in one request
@@ -87,7 +87,7 @@ def open_embedder(
         return None
     if setting.startswith(("http://", "https://")):
         url, _, model = setting.partition("#")
-        return _server("openai", model, url, _secret(environment, OWN_KEY), setting)
+        return _server("openai", model, url, _secret(environment, EMBEDDING_KEY), setting)
     provider, _, model = setting.partition(":")
     if provider in SERVERS:
         url, where, secret = SERVERS[provider]
@@ -331,7 +331,7 @@ def _server(provider: str, model: str, url: str, key: str, setting: str) -> Serv
     if not url.startswith(("http://", "https://")):
         raise SettingsError("embedding_model", f"{url!r} does not begin with http:// or https://", "environment")
     if "@" in url or "?" in url:
-        raise SettingsError("embedding_model", f"an address holds no key; put it into {OWN_KEY}", "settings")
+        raise SettingsError("embedding_model", f"an address holds no key; put it into {EMBEDDING_KEY}", "settings")
     return Server(setting, url, model, int(digits) if at else None, key, voyage=provider == "voyage")
 
 

@@ -30,8 +30,11 @@ log = logging.getLogger(__name__)
 
 _FENCED = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _CITED = re.compile(
-    r"`([^`\n]{1,300}\.md)`|\[\[([^\[\]|#\n]{1,300}\.md)\]\]|(?<![\w/.:@-])((?:[\w.-]+/)*[\w.-]+\.md)\b"
+    r"`(?P<code>[^`\n]{1,300})`"
+    r"|\[\[(?P<link>[^\s\[\]|#-][^\[\]|#\n]{0,299})(?:[|#][^\[\]\n]*)?\]\]"
+    r"|(?<![\w/.:@-])(?P<prose>(?:[\w.-]+/)*[\w.-]+\.md)\b"
 )
+_OTHER_FILE = re.compile(r"\.(?!md\Z)\w{1,5}\Z", re.IGNORECASE)  # a picture, say: no memory is meant
 
 _TEXT = {"type": "string"}
 TOOLS = (
@@ -102,7 +105,7 @@ class Lookups:
 
     def run(self, call: Call) -> tuple[Result, Lookup]:
         """What `call` gives. Never raises: what goes wrong is a result that says so."""
-        asked = _described(call.arguments)
+        asked = described(call.arguments)
         key = json.dumps([call.tool, call.arguments], sort_keys=True, default=str)
         if key in self._failed:
             why = f"the same call has just failed ({self._failed[key]}); do not repeat it, ask for something else"
@@ -129,10 +132,14 @@ class Lookups:
 
     def _search(self, asked: Mapping[str, object]) -> tuple[str, int]:
         self._index.sync()
-        hits = self._merged([self._index.ranked(query, self._k, now=self._now) for query in self._queries(asked)])
-        fitting = [hit.memory for hit in hits if hit.fit >= FITS][:FOUND]
+        found = [self._index.ranked(query, self._k, now=self._now) for query in self._queries(asked)]
+        hits = self._merged(found)
+        fitting = [hit.memory for hit in hits if hit.fit >= FITS]
         if fitting:
-            return f"{len(fitting)} found\n{prompt.quoted(fitting, most=SHOWN)}", len(fitting)
+            shown = fitting[:FOUND]
+            full = any(len(each) >= self._k and each[-1].fit >= FITS for each in found) or len(shown) < len(fitting)
+            more = "; these are the best, and there may be more: narrow the search" if full else ""
+            return f"{len(shown)} found{more}\n{prompt.quoted(shown, most=SHOWN)}", len(shown)
         nearest = prompt.quoted([hit.memory for hit in hits[:NEAREST]], fits=False, most=SHOWN)
         return "nothing fits; the nearest misses:\n" + nearest if nearest else "nothing found", 0
 
@@ -191,14 +198,32 @@ class Lookups:
 def missing(reply: str, said: str, index: Index, vault: Vault) -> list[str]:
     """The paths of memories that `reply` names and the vault does not hold; those in what the user `said` are theirs.
 
-    What stands in a block of code is code.
+    A link names one as well ([[tea]]), and so may a path with blanks in it. What stands in a block of code is code.
     """
-    named = (next(filter(None, found.groups())) for found in _CITED.finditer(_FENCED.sub("", reply)))
-    paths = [path for path in dict.fromkeys(named) if "://" not in path and path not in said]
-    if not paths:
+    text = _FENCED.sub("", reply)
+    named: dict[str, str] = {}  # a path, and the words up to its end, in which it may have begun earlier
+    for found in _CITED.finditer(text):
+        path = found["link"] or found["prose"] or found["code"]
+        if found["link"] and not _OTHER_FILE.search(path):
+            path = path.strip().removesuffix(".md") + ".md"
+        theirs = path in said or (found["link"] and f"[[{found['link']}" in said)
+        if path.endswith(".md") and "://" not in path and not theirs:
+            named.setdefault(path, text[: found.end()] if found["prose"] else "")
+    if not named:
         return []
     index.sync()
-    return [path for path in paths if not _is_there(path, index, vault)]
+    return [
+        path
+        for path, before in named.items()
+        if not _is_there(path, index, vault) and not (before and _ends_in_a_name(before, vault))
+    ]
+
+
+def _ends_in_a_name(text: str, vault: Vault) -> bool:
+    """Whether `text` ends in the name of a file of the vault that has blanks in it."""
+    end = text[-300:].casefold()
+    names = (path.rpartition("/")[2].casefold() for path in vault.walk().files)
+    return any(" " in name and end.endswith(name) for name in names)
 
 
 def _is_there(path: str, index: Index, vault: Vault) -> bool:
@@ -223,7 +248,7 @@ def _text(asked: Mapping[str, object], name: str) -> str:
     return value.strip()
 
 
-def _described(arguments: Mapping[str, object]) -> str:
+def described(arguments: Mapping[str, object]) -> str:
     """The words of a call, for a line that tells of it."""
     said = []
     for name, value in arguments.items():

@@ -3,8 +3,9 @@
 import json
 import logging
 import time
-from collections.abc import Callable, Generator, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Container, Generator, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import count
 from typing import TYPE_CHECKING, Any, Protocol
 
 from vault_mind.abilities import PLAIN, UNASKED, Abilities, Known, told
@@ -66,10 +67,12 @@ class Calls:
     """What a whole message ends in instead of an answer: calls of tools, or none where the mind only pauses.
 
     `blocks` are all that the message holds, thinking and its signature too: they go back as they came.
+    `undone` says why none of the calls may be made: they were not written to their end.
     """
 
     calls: tuple[Call, ...]
     blocks: tuple[Mapping[str, Any], ...]
+    undone: str = ""
 
 
 @dataclass(frozen=True)
@@ -169,6 +172,8 @@ class Claude:
                         yield piece
                     ended = stream.get_final_message()
             except Exception as error:  # promise 8: whatever the server or the SDK does, the chat goes on
+                if (calls := _unreadable(error, _so_far(stream), request)) is not None:
+                    return calls
                 if begun:
                     raise self._explained(error, model) from error
                 if request.rounds or not self._drops(error, model, options):  # a round may be what it speaks of
@@ -177,11 +182,11 @@ class Claude:
                     self._wait(seconds)
                 continue
             finally:  # what was stopped or broke off is billed as well
-                self._count(ANSWER, model, _so_far(stream))
+                self._count(ANSWER, model, _so_far(stream), cut=True)
             if ended.stop_reason is None and not begun and (seconds := next(waits, None)) is not None:
                 self._wait(seconds)
                 continue
-            return _ended(ended, self._max_tokens)
+            return _ended(ended, request, self._max_tokens)
 
     def value(self, request: Request, schema: Schema) -> object:
         """Ask for JSON that fits `schema`, thinking disabled; fish it out of the text if need be."""
@@ -299,18 +304,20 @@ class Claude:
             log.debug("%s does not say what %s takes", url, model, exc_info=error)
             status = getattr(error, "status_code", None)
             if status in (400, 404, 405, 410, 422, 501) or (status is None and not _unreached(error)):
-                abilities, kept = PLAIN, getattr(error, "type", None) != "not_found_error"
+                lacks_it = getattr(error, "type", None) == "not_found_error" and model in str(error)  # it may come yet
+                abilities, kept = PLAIN, not lacks_it  # llama.cpp says "not found" of the Models API itself
         self._known.keep(url, model, abilities, kept=kept)
         return abilities
 
-    def _count(self, use: str, model: str, answer: Any) -> None:
-        """Hand on what the server counted, where it counted."""
+    def _count(self, use: str, model: str, answer: Any, *, cut: bool = False) -> None:
+        """Hand on what the server counted, where it counted; of a stream that may be `cut` also what it had not yet."""
         usage = getattr(answer, "usage", None)
         names = ("input_tokens", "cache_read_input_tokens", "cache_creation_input_tokens", "output_tokens")
         counts = [getattr(usage, name, None) for name in names]
         if usage is not None:
             sound = (count if isinstance(count, int) and count > 0 else 0 for count in counts)
-            self._note(use, model, self._endpoint.url, Usage(*sound))
+            uncounted = _length(answer) if cut and answer.stop_reason is None else 0  # it is counted at the end
+            self._note(use, model, self._endpoint.url, replace(Usage(*sound), uncounted=uncounted))
 
     def _drops(self, error: Exception, model: str, options: Mapping[str, Any]) -> bool:
         """Whether `error` turns away an optional part, which from now on is left out."""
@@ -353,10 +360,13 @@ class Claude:
             return ModelError(f"{url} refused the request: {said}", "`vault-mind config` shows what was asked of it")
         if _unreached(error):  # in mid-reply, as its library words it: "peer closed connection without …"
             return ModelError(*_LOST, answered=False)
+        if isinstance(error, (AssertionError, AttributeError, LookupError, TypeError, ValueError)):  # out of the SDK
+            return ModelError(f"what {url} answered makes no sense", "Say it again, or use --offline")
         return ModelError(f"{url} failed: {said}", "Say it again, or use --offline")
 
 
 _LOST = ("the connection was lost before the reply was whole", "Say it again")
+_AGAIN = "none of its calls was made. Call again, with less in a call"
 _CACHED = {"cache_control": {"type": "ephemeral"}}
 
 
@@ -382,21 +392,54 @@ def fished(text: str, schema: Schema) -> object:
     return found[0]
 
 
-def _ended(message: Any, max_tokens: int) -> Calls | None:
-    """The calls in which a whole message ends; None for an answer. Raises ModelError for any other end."""
-    if message.stop_reason not in ("tool_use", "pause_turn"):
-        _check_ending(message.stop_reason, "max_tokens", max_tokens)
+def _ended(message: Any, request: Request, max_tokens: int) -> Calls | None:
+    """The calls in which a whole message ends; None for an answer. Raises ModelError for any other end.
+
+    Those of a message that was cut off come back undone: whoever asked for them hears of it.
+    """
+    reason, called = message.stop_reason, any(block.type == "tool_use" for block in message.content)
+    if reason == "max_tokens" and called:
+        return _calls(message, request, f"your message was cut off at {max_tokens} tokens; {_AGAIN}")
+    if reason not in ("tool_use", "pause_turn"):
+        _check_ending(reason, "max_tokens", max_tokens)
         return None
-    blocks = [block.to_dict(mode="json") for block in message.content]
-    blocks = [block for block in blocks if block.get("type") != "text" or str(block.get("text")).strip()]
-    calls = tuple(
-        Call(block["id"], block["name"], block["input"] if isinstance(block["input"], dict) else {})
-        for block in blocks
-        if block.get("type") == "tool_use" and message.stop_reason == "tool_use"
-    )
-    if not blocks or (message.stop_reason == "tool_use" and not calls):
-        raise ModelError(f"the reply ended with {message.stop_reason!r} and nothing in it", "Say it again")
-    return Calls(calls, tuple(blocks))
+    calls = _calls(message, request)
+    if not calls.blocks or (reason == "tool_use" and not calls.calls):
+        raise ModelError(f"the reply ended with {reason!r} and nothing in it", "Say it again")
+    return replace(calls, calls=()) if reason == "pause_turn" else calls
+
+
+def _unreadable(error: Exception, message: Any, request: Request) -> Calls | None:
+    """The calls of a message of which one is no JSON, undone; None when that is not what the SDK stopped at."""
+    blocks = getattr(message, "content", None)
+    if not (isinstance(error, ValueError) and "tool parameter JSON" in str(error) and blocks):
+        return None
+    log.info("a call is no JSON", exc_info=error)
+    return _calls(message, request, f"what you wrote into a call is no JSON object; {_AGAIN}")
+
+
+def _calls(message: Any, request: Request, undone: str = "") -> Calls:
+    """The calls in `message`, and its blocks so that they can go back.
+
+    Each has an id of its own and an object for its arguments, whatever the server made of them.
+    """
+    taken = {call.id for one in request.rounds for call in one.asked.calls}
+    calls, blocks = [], []
+    for block in message.content:
+        if block.type == "tool_use":
+            block.id, block.name = _unlike(block.id, taken), str(block.name or "unnamed")
+            block.input = block.input if isinstance(block.input, dict) else {}
+            taken.add(block.id)
+            calls.append(Call(block.id, block.name, block.input))
+        if block.type != "text" or str(block.text).strip():
+            blocks.append(block.to_dict(mode="json"))
+    return Calls(tuple(calls), tuple(blocks), undone)
+
+
+def _unlike(name: object, taken: Container[str]) -> str:
+    """`name` as an id, unlike those that are `taken`: some servers give the same, or none, to every call."""
+    wanted = name if isinstance(name, str) and name else "call"
+    return wanted if wanted not in taken else next(i for n in count(2) if (i := f"{wanted}-{n}") not in taken)
 
 
 def _check_ending(reason: str | None, setting: str, limit: int) -> None:
@@ -423,6 +466,13 @@ def _so_far(stream: Any) -> Any:
         return stream.current_message_snapshot
     except (AssertionError, AttributeError):
         return None
+
+
+def _length(message: Any) -> int:
+    """About how many tokens a message holds that its server has not counted: one for four bytes of its words."""
+    names = ("text", "thinking", "input")
+    said = "".join(str(getattr(block, name, None) or "") for block in message.content or () for name in names)
+    return -(-len(said.encode("utf-8", "replace")) // 4)
 
 
 def _passes(error: Exception) -> bool:

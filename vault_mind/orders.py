@@ -2,6 +2,8 @@
 
 import re
 
+from vault_mind.guises import plain
+
 READ = 20_000  # characters that are looked at
 
 _ORDERS = re.compile(
@@ -9,6 +11,7 @@ _ORDERS = re.compile(
     \b(?:ignore|disregard|forget|override|bypass)\b[^.\n]{0,40}
         \b(?:instructions?|rules?|prompts?|guidelines?|messages?|directions?|everything\ (?:above|before))\b
   | (?:^|\n)[\s>*\#_-]*(?:system|assistant|human|developer)(?:\ (?:prompt|message|note|override))?\s*:
+  | \b(?-i:SYSTEM|ASSISTANT|DEVELOPER)(?:\ (?:prompt|message|note|override))?\s*:
   | \bfrom\ now\ on\b
   | \b(?:you\ are\ now|act\ as|pretend\ (?:to\ be|you)|roleplay\ as|new\ instructions?|jailbreak)\b
   | \b(?:you|assistant|claude|the\ (?:model|ai|assistant))\ (?:must|should|shall|will|need\ to|have\ to|is\ to|are\ to)
@@ -31,5 +34,5 @@ _ORDERS = re.compile(
 
 
 def reads_like_orders(text: str) -> bool:
-    """Whether `text` speaks to an assistant rather than about its user."""
-    return _ORDERS.search(text[:READ]) is not None
+    """Whether `text` speaks to an assistant rather than about its user, in disguise or not."""
+    return any(_ORDERS.search(read) for read in {text[:READ], plain(text[:READ])})

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from vault_mind.decisions import Case
+from vault_mind.guises import defused, plain, shown
 from vault_mind.journal import Exchange
 from vault_mind.memory import KINDS, Memory
 from vault_mind.model import Message, Request, Round, Tool
@@ -22,6 +23,7 @@ LABELS = 40  # kinds and tags that the system prompt names
 LABEL = 40  # characters of one; what is longer or no plain word is not named: it would be text of a note
 
 _MARK = re.compile(r"<[\s/]*(?:memor|today|message|before|tags|case|tool_)", re.IGNORECASE)
+_OWN = ("chat", "user")  # sources of what the user said
 _PLAIN_WORD = re.compile(r"[\w/+#.-]+")
 
 _SYSTEM = """\
@@ -202,7 +204,7 @@ def proposal(exchange: Exchange, tags: Sequence[str] = ()) -> Request:
 
 
 def _marked(memory: Memory, text: str, more: str) -> str:
-    facts = {"path": memory.path, "kind": memory.kind, "source": memory.source or "note", "date": _date(memory)}
+    facts = {"path": memory.path, "kind": memory.kind, "source": _source(memory), "date": _date(memory)}
     named = "".join(f' {name}="{_attribute(value)}"' for name, value in facts.items())
     state = ' superseded="true"' if memory.superseded else ""
     orders = ' reads_like_orders="true"' if reads_like_orders(text) else ""
@@ -224,7 +226,13 @@ def _attribute(text: str, most: int = ATTRIBUTE) -> str:
 
 
 def _defused(text: str) -> str:
-    return _MARK.sub(lambda mark: f"&lt;{mark[0][1:]}", text)
+    return defused(shown(text), _MARK)
+
+
+def _source(memory: Memory) -> str:
+    """Where it comes from; what only looks like a source of the user's own is none."""
+    source = memory.source or "note"
+    return source if source in _OWN or plain(source).strip().casefold() not in _OWN else "unknown"
 
 
 _DECIDE = """\

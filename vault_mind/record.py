@@ -101,9 +101,17 @@ class Record:
             yield _told(commit_by_hand(self.history, "Edited by hand", self._unfinished()))
 
     def of(self, exchange: "Exchange") -> list[Memory]:
-        """Every memory of the vault that was learned from `exchange`."""
+        """Every memory of the vault that was learned from `exchange`.
+
+        Several may be said in one second, from a pipe: they are told apart by the quotes that were found in each.
+        """
         at = datetime.fromisoformat(exchange.at).replace(microsecond=0)
-        return [memory for memory in self._vault.memories() if (memory.chat, memory.created_at) == (exchange.chat, at)]
+        quotes = {one.quote.encode("utf-8", "replace").decode("utf-8") for one in exchange.proposed or ()}
+        return [
+            memory
+            for memory in self._vault.memories()
+            if (memory.chat, memory.created_at) == (exchange.chat, at) and (not memory.quote or memory.quote in quotes)
+        ]
 
     def _unfinished(self) -> list[str]:
         """What a learning has written that was cut off: whoever goes on with it makes the version."""

@@ -225,13 +225,14 @@ def examined(report: "Report", *, everything: bool = False) -> list[Piece]:
     index = report.index
     held = f"{index.memories:,} memories, {index.bytes / 1_000_000:.1f} MB, {index.language}"
     state = "sound" if index.sound else "not sound"
-    said = f"index {state}: {held}, {one_line(str(index.folder))}\n"
+    said = f"index {state}: {held}, {one_line(str(index.folder))}; vault-mind {report.version}\n"
     return [*findings(report.findings, everything=everything), (said, "dim")]
 
 
 def examined_data(report: "Report") -> dict[str, object]:
     """The same as `--json` gives it: every finding, and how many there are of each code."""
     return {
+        "version": report.version,
         "vault": report.vault,
         "memories": report.memories,
         "index": report.index,
@@ -357,11 +358,11 @@ def accounts(rows: Mapping[str, "Account"]) -> list[Piece]:
 def account(used: "Account") -> str:
     """What was used and what it cost."""
     answers, learning, cost = used.answers, used.learning, used.cost
-    if not (answers.sent or answers.out or learning.sent or learning.out):
+    if answers == learning == type(answers)():
         return "no tokens"
     parts = [f"answers {_tokens(answers)}", f"learning {_tokens(learning)}"]
     if cost.dollars is not None:
-        parts.append(f"${cost.dollars:.4f}")
+        parts.append(f"${cost.dollars:.4f}" + (" for what was counted" if answers.uncounted else ""))
     if cost.unknown:
         parts.append(f"what {', '.join(map(one_line, cost.unknown))} costs is not known")
     return "; ".join(parts)
@@ -369,7 +370,8 @@ def account(used: "Account") -> str:
 
 def _tokens(usage: "Usage") -> str:
     cached = f" ({usage.read:,} read from cache, {usage.written:,} written)" if usage.read or usage.written else ""
-    return f"{usage.sent:,} in{cached}, {usage.out:,} out"
+    cut = f" and about {usage.uncounted:,} of replies cut short" if usage.uncounted else ""
+    return f"{usage.sent:,} in{cached}, {usage.out:,} out{cut}"
 
 
 def learned(what: "Learned") -> list[Piece]:

@@ -4,7 +4,7 @@ import json
 import logging
 import os
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import astuple, dataclass, field
 from datetime import UTC, datetime
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -21,17 +21,19 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True)
 class Usage:
-    """Tokens in, as the server bills them: `fresh` ones, those `read` from its cache and `written` to it; and `out`."""
+    """Tokens in, as the server bills them: `fresh` ones, those `read` from its cache and `written` to it; and `out`.
+
+    `uncounted` are about as many as came of replies that were cut short before their server said how many.
+    """
 
     fresh: int = 0
     read: int = 0
     written: int = 0
     out: int = 0
+    uncounted: int = 0
 
     def __add__(self, other: "Usage") -> "Usage":
-        return Usage(
-            self.fresh + other.fresh, self.read + other.read, self.written + other.written, self.out + other.out
-        )
+        return Usage(*(one + more for one, more in zip(astuple(self), astuple(other), strict=True)))
 
     @property
     def sent(self) -> int:
@@ -71,7 +73,7 @@ class Price:
 
 @dataclass(frozen=True)
 class Cost:
-    """Dollars, of all that has a known price (None: of nothing), and the models whose price is not known."""
+    """Dollars, of all that was counted and has a known price (None: of nothing), and the models without one."""
 
     dollars: Decimal | None
     unknown: tuple[str, ...] = ()
@@ -208,6 +210,7 @@ def _read(line: bytes) -> Spent | None:
     try:
         found = json.loads(line)
         counts = [int(found[name]) for name in ("fresh", "read", "written", "out")]
+        counts.append(int(found.get("uncounted", 0)))  # an older version kept none
         use, model, server = (str(found[name]) for name in ("use", "model", "server"))
         return Spent(datetime.fromisoformat(found["at"]), use, model, server, Usage(*counts))
     except (ValueError, KeyError, TypeError, RecursionError):
