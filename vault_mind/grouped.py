@@ -17,7 +17,10 @@ class Commands(TyperGroup):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:  # Typer keeps the context's class to itself
         """Read the options before the command."""
         lighten(self.get_params(ctx))
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, args)
+        except Exit as end:  # of an option that is all that was asked, such as --version
+            raise typer.Exit(end.code) from end
 
     def get_command(self, ctx: Any, cmd_name: str) -> Any:
         """The command of that name."""
