@@ -178,6 +178,11 @@ def begin(root: str) -> None:
         os.close(theirs)
 
 
+def begun() -> bool:
+    """Whether a process that `begin` forked waits to be taken."""
+    return bool(_early)
+
+
 def end() -> None:
     """Let go of what `begin` started and nobody took."""
     while _early:
