@@ -27,7 +27,7 @@ from hypothesis import strategies as st
 import vault_mind.readers
 import vault_mind.sync
 from tests.conftest import NOW
-from vault_mind import Hit, Index, Vault, rank
+from vault_mind import Hit, Index, Vault, listing, rank
 from vault_mind.errors import SettingsError
 from vault_mind.generation import DamagedError
 from vault_mind.query import Query, parse
@@ -1242,3 +1242,93 @@ def test_what_cannot_be_made_whole_at_once_is_not_searched_meanwhile(
     monkeypatch.setattr(Search, "ranked", ask)
 
     assert [hit.memory.path for hit in index.ranked("tea", 5)] == ["tea.md"]
+
+
+# --- looked for ahead of the sync ---------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def listing_already(vault: Vault, monkeypatch: pytest.MonkeyPatch) -> Iterator[Callable[[], None]]:
+    """Begin to list the vault in another process, as a command does at its start."""
+    monkeypatch.setattr("os.cpu_count", lambda: 2)
+    if not hasattr(os, "fork"):
+        pytest.skip("no process can be forked here")
+    yield lambda: listing.begin(str(vault.root))
+    listing.end()
+
+
+def lines_of(index: Index, pattern: Pattern) -> dict[str, list[str]]:
+    """What is found, by path."""
+    return {memory.path: [line.text for line in lines] for memory, lines in index.grepped(pattern)}
+
+
+def test_what_was_looked_for_ahead_of_a_sync_that_finds_nothing_new_is_the_answer(
+    index: Index, write: Write, listing_already: Callable[[], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_mind.readers.RACY", 0)
+    write("a.md", "green tea\n")
+    write("b.md", "milk\n")
+    pattern = Pattern("tea")
+    index.sync()
+    index.sync()
+    listing_already()
+
+    index.look_ahead(pattern)
+    index.sync()
+
+    assert index._ahead is not None
+    assert lines_of(index, pattern) == {"a.md": ["green tea"]}
+    assert index._ahead is None
+    assert lines_of(index, pattern) == {"a.md": ["green tea"]}
+
+
+@pytest.mark.parametrize("what", ["changed", "new", "gone", "by another", "deleted index", "another pattern"])
+def test_what_was_looked_for_ahead_is_no_answer_once_anything_has_changed(
+    index: Index, vault: Vault, write: Write, listing_already: Callable[[], None], what: str
+) -> None:
+    write("a.md", "green tea\n")
+    write("b.md", "milk\n")
+    pattern = Pattern("tea")
+    index.sync()
+    index.look_ahead(pattern)
+    assert index._ahead is None  # nobody lists
+    listing_already()
+    index.look_ahead(pattern)
+    expected = {"a.md": ["green tea"]}
+
+    if what == "gone":
+        (vault.root / "a.md").unlink()
+        expected = {}
+    elif what == "deleted index":
+        shutil.rmtree(index.folder)
+    elif what == "another pattern":
+        pattern, expected = Pattern("milk"), {"b.md": ["milk"]}
+    else:
+        write("a.md" if what == "changed" else "c.md", "black tea\nno tea\n")
+        expected |= {"a.md" if what == "changed" else "c.md": ["black tea", "no tea"]}
+    if what == "by another":
+        other = Index(vault)
+        other.sync()
+        other.close()
+    listing.end()  # the process may have looked before that; then the change counts from the next command on
+    index.sync()
+
+    assert lines_of(index, pattern) == expected
+
+
+def test_nothing_is_looked_for_ahead_in_an_index_that_is_not_made(
+    index: Index, write: Write, listing_already: Callable[[], None]
+) -> None:
+    write("a.md", "green tea\n")
+    listing_already()
+
+    index.look_ahead(Pattern("tea"))
+
+    assert index.unmade
+    assert lines_of_synced(index) == {"a.md": ["green tea"]}
+
+
+def lines_of_synced(index: Index) -> dict[str, list[str]]:
+    """The same after a sync."""
+    index.sync()
+    return lines_of(index, Pattern("tea"))

@@ -1,5 +1,6 @@
 """Folders listed by one process or two: the same either way, and nothing changes when nothing has."""
 
+import json
 import os
 import random
 import signal
@@ -259,6 +260,21 @@ def test_a_vault_that_ignores_files_is_not_listed_by_what_knows_nothing_of_it(
 
     assert ignoring.walk(known).listings == known
     assert not [path for path in ignoring.walk(known).files if path.startswith("a/")]
+
+
+def test_what_was_begun_is_not_used_once_a_move_was_ended_for_a_writer_that_died(
+    vault: Vault, write: Write, early: Callable[[], Second]
+) -> None:
+    file = write("a.md", "tea")
+    vault._note.parent.mkdir(parents=True)
+    vault._note.write_text(json.dumps([str(file), str(vault.root / "b.md")]))
+    known = vault.walk().listings
+    assert is_done(early())
+
+    vault.tidy()
+
+    assert vault_mind.listing._early == []
+    assert vault.walk(known).files == vault.walk().files
 
 
 BLOCKED = """

@@ -336,6 +336,7 @@ def grep(
     )
     sides = [side if side is not None else around or 0 for side in (before, after)]
     view = render.GrepView(paths, counts, only and not invert, *sides)
+    session.index.look_ahead(compiled)
     sync(session)
     found = session.index.grepped(compiled)
     shown = json_lines(out, render.grep_data(found, view)) if json else render.grep(found, view)

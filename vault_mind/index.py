@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from vault_mind.config import cache_folder
 from vault_mind.errors import WriteFailedError
 from vault_mind.generation import DamagedError
+from vault_mind.listing import begun
 from vault_mind.memory import Memory
 from vault_mind.postings import Postings
 from vault_mind.query import Query, plain
@@ -47,6 +49,7 @@ class Index:
         self._postings = Postings(folder or cache_folder(vault.root), language)
         self._sync = Sync(vault, self._postings, language)
         self._search = Search(self._postings, language, meaning)
+        self._ahead: tuple[object, tuple[str, int], list[tuple[Memory, list[Line]]]] | None = None
 
     @property
     def folder(self) -> Path:
@@ -108,9 +111,25 @@ class Index:
 
     def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, list[Line]]]":
         """As `grep`, of what the last sync found."""
+        ahead, self._ahead = self._ahead, None
+        if ahead and ahead[0] is pattern:
+            yield from ahead[2]
+            return
         for memory in self._mended(lambda: self._candidates(pattern)):
             if lines := list(pattern.lines(memory.text.removeprefix("\ufeff"))):
                 yield memory, lines
+
+    def look_ahead(self, pattern: "Pattern") -> None:
+        """Where another process is at work on the vault's listing, look for `pattern` in what is indexed already.
+
+        If the next sync finds that this is how things are, `grepped` has its answer.
+        """
+        if not begun() or self.unmade:
+            return
+        with suppress(DamagedError, WriteFailedError):  # the sync will see to it
+            self._postings.refresh()
+            state = self._postings.state()
+            self._ahead = (pattern, state, list(self.grepped(pattern)))
 
     def memories(self) -> Iterator[Memory]:
         """Every memory that the last sync found, by path."""
@@ -155,7 +174,10 @@ class Index:
 
     def sync(self, progress: Progress | None = None) -> Synced:
         """Bring the index up to date with the files; `progress(done, of)` is called as it goes."""
-        return self._mended(lambda: self._sync.run(progress))
+        synced = self._mended(lambda: self._sync.run(progress))
+        if self._ahead and (synced != Synced(0, 0, ()) or self._postings.state() != self._ahead[1]):
+            self._ahead = None
+        return synced
 
     def rebuild(self, progress: Progress | None = None) -> Synced:
         """Throw the index away and make it anew. Raises WriteFailedError when the disk has no room for it."""

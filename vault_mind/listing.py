@@ -131,16 +131,17 @@ class Second:
             self._begun = None if patience else self._begun
             return False
         said = os.read(self._pipe, 1 << 16)
-        self._heard += said
-        while len(self._heard) >= _FRAME:
-            end = _FRAME + int.from_bytes(self._heard[:_FRAME], "little")
-            if len(self._heard) < end:
+        heard, at = self._heard + said, 0
+        while len(heard) >= at + _FRAME:
+            begin, end = at + _FRAME, at + _FRAME + int.from_bytes(heard[at : at + _FRAME], "little")
+            if len(heard) < end:
                 break
-            folder, *found = marshal.loads(self._heard[_FRAME:end])  # noqa: S302  # from the process that we started
-            self._heard = self._heard[end:]
+            folder, *found = marshal.loads(heard[begin:end])  # noqa: S302  # from the process that we started
+            at = end
             self._begun = None if found else folder
             if found and found[0]:
                 self._found[folder] = (found[0], found[1])
+        self._heard = heard[at:]
         if not said:
             self._begun = None
         return bool(said)
@@ -175,6 +176,11 @@ def begin(root: str) -> None:
         if os.getpid() != own:
             os._exit(0)  # whatever happened: there must not be two of the program
         os.close(theirs)
+
+
+def begun() -> bool:
+    """Whether a process that `begin` forked waits to be taken."""
+    return bool(_early)
 
 
 def end() -> None:

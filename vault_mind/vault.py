@@ -27,7 +27,7 @@ from vault_mind.errors import (
     WriteFailedError,
 )
 from vault_mind.files import LARGEST, WRITING, locked, move_new, noted, read_regular, remove, tidy, write_whole
-from vault_mind.listing import NOTHING, Plain, packed, second, unpacked
+from vault_mind.listing import NOTHING, Plain, end, packed, second, unpacked
 from vault_mind.memory import Memory, compose, decoded, parse, revise
 
 FOLDER = "memories"
@@ -437,6 +437,7 @@ class Vault:
     def tidy(self) -> None:
         """Clear up after a writer that was killed, unless somebody is writing; one look when there was none."""
         if self._note.exists():
+            end()  # what is being listed already may be moved now
             with suppress(BusyError), self._locked(seconds=0):
                 pass
 
