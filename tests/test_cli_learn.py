@@ -211,7 +211,7 @@ def test_what_was_said_never_drives_the_terminal_and_which_one_is_being_learned_
     left: Left, on_terminal: OnTerminal, online: MessagesApi
 ) -> None:
     online.script(Answer('{"memories": []}', delay=0.3))
-    left("\x1b]0;owned\x07I live in Oslo.", "[bold]I live[/] in \u202eBergen.", "I live\nin\tGhent.", mind="claude")
+    left("\x1b]0;owned\x07I live in Oslo.", "[bold]I live[/x] in \u202eBergen.", "I live\nin\tGhent.", mind="claude")
 
     shown = on_terminal("learn")
 
@@ -220,7 +220,7 @@ def test_what_was_said_never_drives_the_terminal_and_which_one_is_being_learned_
         assert bad not in shown.output
     for good in (
         b"Oslo.",
-        b"[bold]I live[/] in",
+        b"[bold]I live[/x] in",
         b"I live in Ghent.",
         b"learning from 1 of 3: ",
         b"learning from 3 of 3: ",

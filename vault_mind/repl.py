@@ -494,10 +494,9 @@ def _leave(chat: Chat, behind: Behind) -> None:
         chat.err.say("")  # the terminal shows ^C
         chat.tell_learned()
     finally:
-        left = behind.busy
         behind.leave()
-    if left and (waiting := chat.session.agent.backlog()):
-        what = "1 exchange waits" if waiting == 1 else f"{waiting} exchanges wait"
+    if left := behind.left:
+        what = "1 exchange waits" if left == 1 else f"{left} exchanges wait"
         chat.err.say(f"{what} in the journal for the next start, or for: vault-mind learn", "dim")
 
 
