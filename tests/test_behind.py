@@ -24,7 +24,7 @@ from vault_mind.watcher import Change
 
 Opened = Callable[..., Session]
 OSLO = ("fact", "The user lives in Oslo.", "I live in Oslo")
-LONG = 30  # seconds; only a machine that is busy with other things needs them
+LONG = 60  # seconds; only a machine that is busy with other things needs them
 
 
 class Mind:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
@@ -750,7 +751,7 @@ def behind(talk: Talk) -> Iterator[Talk]:
 def settled(talk: Talk) -> None:
     """Wait until all is learned, and begin the next prompt."""
     assert talk.chat.behind
-    assert talk.chat.behind.finish(30)
+    assert talk.chat.behind.finish(60)
     talk.chat.settle()
 
 
@@ -844,3 +845,27 @@ def test_lines_of_a_pipe_are_learned_from_one_after_the_other(with_claude: Talk,
 
     second = [request for request in online.requests if request.get("stream")][1]
     assert "The user lives in Oslo." in text_of(second["messages"][-1])
+
+
+def test_ctrl_c_while_it_is_told_what_was_learned_ends_neither_chat_nor_learning(
+    behind: Talk, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind.chat.say("I have a cat.")
+    assert behind.chat.behind
+    assert behind.chat.behind.finish(60)
+    pressed = iter([KeyboardInterrupt])
+    say = behind.chat.err.say
+
+    def interrupted(*said: Any, **how: Any) -> None:
+        for error in pressed:
+            raise error
+        say(*said, **how)
+
+    monkeypatch.setattr(behind.chat.err, "say", interrupted)
+    behind.chat.settle()
+    behind.chat.say("I live in Oslo.")
+    settled(behind)
+
+    assert "stopped" in behind.talk
+    assert "learned: The user lives in Oslo." in behind.talk
+    assert len(list(vault.memories())) == 2
