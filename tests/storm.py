@@ -241,7 +241,7 @@ def learn_behind(vault: Vault, chance: random.Random) -> None:
     beside = open_session(vault.root, {})
     beside.__dict__["mind"] = Reworded()  # a cached property: what stands there is taken
     behind = Behind(beside)
-    messages = [f"Locker {chance.getrandbits(40)} is mine. So is {chance.getrandbits(40)}." for _ in range(3)]
+    messages = [f"Locker {chance.getrandbits(40)} is mine." for _ in range(2)]
     for number, message in enumerate(messages):
         tell("try", "say", message)
         behind.learn(agent.note(message, "ok"), number)

@@ -24,7 +24,7 @@ from vault_mind.watcher import Change
 
 Opened = Callable[..., Session]
 OSLO = ("fact", "The user lives in Oslo.", "I live in Oslo")
-LONG = 30  # seconds; only a machine that is busy with other things needs them
+LONG = 60  # seconds; only a machine that is busy with other things needs them
 
 
 class Mind:
@@ -234,6 +234,19 @@ def test_what_earlier_chats_left_is_learned_first(learning: Learning, mind: Mind
     assert chats == {"The user says: earlier": "before", "The user says: now": learning.session.agent.chat}
 
 
+def test_what_another_chat_notes_meanwhile_is_left_to_it(learning: Learning, mind: Mind) -> None:
+    learning.behind.catch_up()
+    assert learning.behind.finish(LONG)
+    theirs = learning.session.journal.add(Exchange("theirs", "", "ok", NOW.isoformat(), "other", "mind"))
+
+    learning.say("ours")
+
+    assert learning.behind.finish(LONG)
+    assert mind.asked == ["ours"]
+    assert [one.file for one in learning.session.journal.waiting()] == [theirs.file]
+    assert learning.behind.left == 0
+
+
 def test_what_another_chat_is_at_is_left_to_it(learning: Learning, mind: Mind) -> None:
     theirs = learning.session.journal.add(Exchange("theirs", "", "ok", NOW.isoformat(), "other", "mind"))
 
@@ -251,11 +264,11 @@ def test_whoever_leaves_waits_so_long_and_begins_nothing_more(learning: Learning
     learning.say("one", "two")
     assert mind.begun.wait(LONG)
 
-    done = learning.behind.finish(0.05)
+    done, left = learning.behind.finish(0.05), learning.behind.left
     learning.behind.leave()
     mind.go_on.set()
 
-    assert not done
+    assert (done, left) == (False, 2)
     deadline = time.monotonic() + LONG
     while any(thread.name == "learning" for thread in threading.enumerate()):
         assert time.monotonic() < deadline

@@ -211,7 +211,7 @@ def test_what_was_said_never_drives_the_terminal_and_which_one_is_being_learned_
     left: Left, on_terminal: OnTerminal, online: MessagesApi
 ) -> None:
     online.script(Answer('{"memories": []}', delay=0.3))
-    left("\x1b]0;owned\x07I live in Oslo.", "[bold]I live[/] in \u202eBergen.", "I live\nin\tGhent.", mind="claude")
+    left("\x1b]0;owned\x07I live in Oslo.", "[bold]I live[/x] in \u202eBergen.", "I live\nin\tGhent.", mind="claude")
 
     shown = on_terminal("learn")
 
@@ -220,7 +220,7 @@ def test_what_was_said_never_drives_the_terminal_and_which_one_is_being_learned_
         assert bad not in shown.output
     for good in (
         b"Oslo.",
-        b"[bold]I live[/] in",
+        b"[bold]I live[/x] in",
         b"I live in Ghent.",
         b"learning from 1 of 3: ",
         b"learning from 3 of 3: ",
@@ -241,12 +241,12 @@ def test_long_work_says_how_far_it_is_and_ctrl_c_leaves_the_rest(
     ) as process:
         assert process.stdout is not None
         first = process.stdout.readline() + process.stdout.readline()
-        deadline = time.monotonic() + 30
+        deadline = time.monotonic() + 60
         while len(online.requests) < 2:
             assert time.monotonic() < deadline
             time.sleep(0.02)
         process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=30)
+        out, err = process.communicate(timeout=60)
     held.set()
 
     assert "learned: The user lives in Oslo." in first

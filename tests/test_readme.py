@@ -1,5 +1,6 @@
 """The README is a promise: every command and option that it shows is run here."""
 
+import json
 import os
 import re
 import subprocess
@@ -24,6 +25,7 @@ NOTE = "memories/the-user-s-name-is-jonna-said-yonna-only-the-tax-office.md"
 CALLS = [
     (0, "init other --sample --no-git"),
     (0, "chat --offline -m hello --model some-model"),
+    (0, "learn --again --offline --json"),
     (0, "remember The kettle whistles. --kind fact --tag kitchen --json"),
     (0, "remember -"),
     (0, "search coffee -k 5 --all --json"),
@@ -221,6 +223,14 @@ def test_the_history_of_the_readme_is_told_and_taken_back(sample: Path) -> None:
 
     assert "The user takes oat milk in their coffee." in told
     assert not list(sample.glob("memories/*oat-milk-in*"))
+
+
+def test_the_learning_of_the_readme_leaves_nothing_waiting(sample: Path) -> None:
+    block = next(block for block in fenced("sh") if "vault-mind learn" in block)
+
+    shell(block, sample)
+
+    assert json.loads((sample / "learned.json").read_text()) == {"exchanges": [], "waiting": []}
 
 
 def test_the_purges_of_the_readme_leave_nothing(sample: Path, home: Path) -> None:

@@ -7,12 +7,14 @@ import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pytest
 from rich.console import Console
 
 from tests.messages_api import Answer, MessagesApi, looking, remembering, text_of
 from vault_mind import Session, Vault
+from vault_mind.behind import Behind
 from vault_mind.model import Request, Schema
 from vault_mind.ranking import newest_first
 from vault_mind.repl import COMMANDS, Chat, from_lines
@@ -745,3 +747,138 @@ def test_several_memories_are_asked_about_together(talk: Talk, vault: Vault, wri
 
     assert talk.asked == ["Forget all 2?"]
     assert list(vault.memories()) == []
+
+
+# Learning behind the prompt; at a real terminal it is tried in test_terminal.
+
+
+@pytest.fixture
+def behind(talk: Talk) -> Iterator[Talk]:
+    """A chat that learns behind its prompt."""
+    talk.session.record.start([])
+    talk.chat.behind = Behind(talk.session.beside(), wrote=talk.chat.meanwhile.wrote)
+    yield talk
+    talk.chat.behind.leave()
+
+
+def settled(talk: Talk) -> None:
+    """Wait until all is learned, and begin the next prompt."""
+    assert talk.chat.behind
+    assert talk.chat.behind.finish(60)
+    talk.chat.settle()
+
+
+def test_what_was_learned_behind_is_told_between_two_prompts(behind: Talk, vault: Vault) -> None:
+    behind.chat.say("I live in Oslo.")
+    at_once = behind.talk
+
+    settled(behind)
+
+    assert "learned: " not in at_once
+    assert behind.talk.count("learned: The user lives in Oslo.") == 1
+    behind.chat.settle()
+    assert behind.talk.count("learned: ") == 1
+    assert "changed meanwhile" not in behind.talk
+
+
+def test_what_is_not_written_down_is_told_at_once(behind: Talk, vault: Vault) -> None:
+    behind.chat.say("My password is hunter2, and I have a cat.")
+
+    assert behind.talk.count("not written down: a password or code") == 1
+    settled(behind)
+    assert behind.talk.count("not written down: a password or code") == 1
+    assert [memory.body for memory in vault.memories()] == ["The user has a cat."]
+
+
+@pytest.mark.parametrize("consent", [True, False])
+def test_what_was_wished_behind_is_asked_between_two_prompts_and_crossed_off(
+    behind: Talk, vault: Vault, consent: bool
+) -> None:
+    behind.consent = consent
+    behind.chat.say("I have a cat.")
+    behind.chat.say("Forget that I have a cat.")
+    behind.chat.say("I live in Oslo.")
+    asked_meanwhile = list(behind.asked)
+
+    settled(behind)
+
+    assert asked_meanwhile == []
+    assert behind.asked == ["Forget it?"]
+    bodies = sorted(memory.body for memory in vault.memories())
+    assert bodies == [*([] if consent else ["The user has a cat."]), "The user lives in Oslo."]
+    assert behind.session.journal.waiting() == []
+
+
+def test_a_wish_that_was_fulfilled_meanwhile_is_not_asked_again(behind: Talk, vault: Vault) -> None:
+    behind.consent = True
+    behind.chat.say("I have a cat.")
+    behind.chat.say("Forget that I have a cat.")
+    behind.chat.say("Please forget that I have a cat.")
+
+    settled(behind)
+
+    assert behind.asked == ["Forget it?"]
+    assert not behind.chat.exit_code
+    assert behind.session.journal.waiting() == []
+
+
+def test_undo_takes_back_what_was_still_being_learned_when_it_was_typed(
+    behind: Talk, vault: Vault, owner: None
+) -> None:
+    behind.consent = True
+    behind.chat.say("I have a cat.")
+    behind.chat.say("I live in Oslo.")
+
+    behind.chat.say("/undo")
+
+    assert behind.asked == ["Take back 'The user lives in Oslo.'?"]
+    assert behind.talk.index("learned: The user lives in Oslo.") < behind.talk.index("taken back: ")
+    assert [memory.body for memory in vault.memories()] == ["The user has a cat."]
+    assert [version.subject for version in behind.session.record.history.versions()][:3] == [
+        "Undo: The user lives in Oslo.", "The user lives in Oslo.", "The user has a cat.",
+    ]  # fmt: skip
+
+
+def test_what_is_said_off_the_record_stays_so_while_what_was_said_before_is_learned(behind: Talk, vault: Vault) -> None:
+    for line in ("I have a cat.", "/off", "I live in Oslo.", "/on", "I'm allergic to hazelnuts."):
+        behind.chat.say(line)
+
+    settled(behind)
+
+    assert sorted(memory.body for memory in vault.memories()) == [
+        "The user has a cat.", "The user is allergic to hazelnuts.",
+    ]  # fmt: skip
+
+
+def test_lines_of_a_pipe_are_learned_from_one_after_the_other(with_claude: Talk, online: MessagesApi) -> None:
+    said = ("fact", "The user lives in Oslo.", "I live in Oslo")
+    online.learning = [Answer(remembering(said).text, delay=0.5), remembering()]
+
+    with_claude("I live in Oslo.", "Where do I live?")
+
+    second = [request for request in online.requests if request.get("stream")][1]
+    assert "The user lives in Oslo." in text_of(second["messages"][-1])
+
+
+def test_ctrl_c_while_it_is_told_what_was_learned_ends_neither_chat_nor_learning(
+    behind: Talk, vault: Vault, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    behind.chat.say("I have a cat.")
+    assert behind.chat.behind
+    assert behind.chat.behind.finish(60)
+    pressed = iter([KeyboardInterrupt])
+    say = behind.chat.err.say
+
+    def interrupted(*said: Any, **how: Any) -> None:
+        for error in pressed:
+            raise error
+        say(*said, **how)
+
+    monkeypatch.setattr(behind.chat.err, "say", interrupted)
+    behind.chat.settle()
+    behind.chat.say("I live in Oslo.")
+    settled(behind)
+
+    assert "stopped" in behind.talk
+    assert "learned: The user lives in Oslo." in behind.talk
+    assert len(list(vault.memories())) == 2

@@ -373,6 +373,13 @@ def begin_chat(terminal: Terminal, online: MessagesApi) -> None:
     terminal.wait_for("^›")
 
 
+def leave(terminal: Terminal) -> str:
+    """Press Ctrl-D at an empty prompt, and wait for the end; what was shown until then."""
+    terminal.wait_for(r"^›\s*\Z")
+    terminal.press("C-d")
+    return terminal.wait_for("^ended 0")
+
+
 def wait_for_learning(online: MessagesApi, times: int = 1) -> None:
     """Wait until so many exchanges were sent to be learned from."""
     deadline = time.monotonic() + PATIENCE
@@ -400,8 +407,8 @@ def test_the_prompt_is_back_while_it_learns_and_what_is_typed_stays_as_it_was(
 
     assert re.search(r"^learned: .*\n.*\n?^› And my cat is called Tom\.$", shown, re.MULTILINE)
     assert shown.count("And my cat is") == 1
-    terminal.press("C-u", "C-d")
-    terminal.wait_for("^ended 0")
+    terminal.press("C-u")
+    leave(terminal)
 
 
 @pytest.mark.storm
@@ -420,8 +427,7 @@ def test_what_is_learned_while_a_reply_is_shown_is_told_after_it(
     shown = terminal.wait_for(r"^learned: The user lives in Oslo\.")
 
     assert re.search(r"^one two three four five six seven eight *\n+learned: ", shown, re.MULTILINE)
-    terminal.press("C-d")
-    terminal.wait_for("^ended 0")
+    leave(terminal)
 
 
 @pytest.mark.storm
@@ -441,9 +447,8 @@ def test_ctrl_c_at_the_prompt_and_in_a_reply_does_not_hurt_what_is_being_learned
     terminal.wait_for("^stopped")
     held.set()
     shown = terminal.wait_for(r"^learned: The user lives in Oslo\.")
-    terminal.press("C-d")
 
-    assert "Traceback" not in terminal.wait_for("^ended 0")
+    assert "Traceback" not in leave(terminal)
     assert shown.index("stopped") < shown.index("learned: ")
     assert [memory.body for memory in vault.memories()] == ["The user lives in Oslo."]
 
@@ -475,9 +480,8 @@ def test_what_is_to_be_forgotten_is_asked_once_nothing_is_being_typed(
     terminal.wait_for(r"Forget it\? \[y/N\]")
     terminal.type("y")
     terminal.wait_for(r"^forgotten: cat\.md")
-    terminal.press("C-d")
 
-    assert "Traceback" not in terminal.wait_for("^ended 0")
+    assert "Traceback" not in leave(terminal)
     assert not (vault.root / "cat.md").exists()
     said = [request for request in online.requests if request.get("stream")]
     assert len(said) == (2 if typed else 1)
@@ -507,9 +511,8 @@ def test_undo_waits_for_what_is_being_learned_and_ctrl_c_gives_that_up(
         terminal.wait_for("^stopped")
         held.set()
         terminal.wait_for("^learned: The user lives in Oslo.")
-    terminal.press("C-d")
 
-    assert "Traceback" not in terminal.wait_for("^ended 0")
+    assert "Traceback" not in leave(terminal)
     assert [memory.body for memory in vault.memories()] == ([] if patient else ["The user lives in Oslo."])
 
 
@@ -524,6 +527,7 @@ def test_whoever_leaves_waits_a_little_and_the_rest_is_learned_at_the_next_start
     terminal.type("I live in Oslo.")
     terminal.wait_for("^Noted.")
     wait_for_learning(online)
+    terminal.wait_for(r"^›\s*\Z")
     terminal.press("C-d")
     terminal.wait_for("^finishing what is being learned; Ctrl-C leaves it for the next start")
     terminal.press("C-c")

@@ -50,7 +50,9 @@ class Behind:
     ) -> None:
         self._session, self._ring, self._wrote = session, ring, wrote
         self._said: SimpleQueue[_Said | None] = SimpleQueue()
-        self._known: dict[Path, _Said] = {}  # of this chat, by the file in the journal, until it is learned from
+        # What is to be done here, by the file in the journal; None: it is of an earlier chat. Another chat that goes on
+        # beside this one does its own.
+        self._ours: dict[Path, _Said | None] = {}
         self._held: set[Path] = set()
         self._done: deque[Learned] = deque()
         self._left = 0
@@ -62,7 +64,7 @@ class Behind:
         """Learn from `noted` when all that waits before it is done; what that uses counts to that `turn`."""
         if noted.waiting is not None:
             said = _Said(noted, turn)
-            self._known[noted.waiting.file] = said
+            self._ours[noted.waiting.file] = said
             self._begin(said)
 
     def catch_up(self) -> None:
@@ -73,6 +75,11 @@ class Behind:
     def busy(self) -> bool:
         """Whether there is something that it has still to learn from."""
         return self._left > 0
+
+    @property
+    def left(self) -> int:
+        """How many exchanges stay in the journal for the next start, if it ended now."""
+        return sum(file.exists() for file in list(self._ours))
 
     @property
     def news(self) -> bool:
@@ -129,17 +136,21 @@ class Behind:
         """
         agent = self._session.agent
         agent.wrote = self._wrote
-        for waiting in _up_to(agent, said):
+        waiting = agent.waiting()
+        if said is None:
+            self._ours |= {one.file: None for one in waiting if one.file not in self._ours}
+        last = said.noted.waiting.file.name if said and said.noted.waiting else None
+        for one in waiting:
             if self._leaving.is_set():
                 return
-            if waiting.file in self._held:  # learned from, and the user is still to be asked
-                continue
-            what = self._learned(agent, waiting)
+            if one.file not in self._ours or one.file in self._held or (last and one.file.name > last):
+                continue  # of what was said after `said`, too, the turn comes
+            what = self._learned(agent, one)
             if what and what.stuck:
                 return
 
     def _learned(self, agent: Agent, waiting: Waiting) -> Learned | None:
-        ours = self._known.get(waiting.file)
+        ours = self._ours.get(waiting.file)
         self._session.ledger.go_on(ours.turn if ours else 0)
         try:
             what = agent.learn_from(waiting, hold=True)
@@ -152,20 +163,11 @@ class Behind:
             return None
         if what.held:
             self._held.add(waiting.file)
-        if not what.failed:
-            self._known.pop(waiting.file, None)
+        elif what.given_up or not what.failed:
+            self._ours.pop(waiting.file, None)
         self._tell(ours.noted.ended(what) if ours else what)
         return what
 
     def _tell(self, what: Learned) -> None:
         self._done.append(what)
         self._ring()
-
-
-def _up_to(agent: Agent, said: _Said | None) -> list[Waiting]:
-    """What waits in the journal, oldest first; of what was said after `said` nothing: its turn comes."""
-    waiting = agent.waiting()
-    if said is None or said.noted.waiting is None:
-        return waiting
-    last = said.noted.waiting.file.name
-    return [one for one in waiting if one.file.name <= last]

@@ -87,7 +87,7 @@ class Chat:
 
     def settle(self) -> None:
         """Between two prompts: tell what was learned behind them, and ask what there is to ask."""
-        self.tell_learned()
+        self._guarded(self.tell_learned)
         while self.wished:
             what = self.wished.pop(0)
             there = [memory for memory in what.wished if (self.session.vault.root / memory.path).exists()]
@@ -130,10 +130,11 @@ class Chat:
             self._fail(str(error), error.exit_code)
             return
         noted = agent.note(message, reply)  # first of all: from here on it is not lost
+        if self.behind is not None:
+            self.behind.learn(noted, turn)
         self._tell(render.missing(agent.missing(message, reply)))
         if self.behind is not None:
             self._tell_learned(noted.told)
-            self.behind.learn(noted, turn)
             return
         with self.err.status("learning (Ctrl-C to leave it for later)"):
             what = agent.learned(noted)
@@ -494,10 +495,9 @@ def _leave(chat: Chat, behind: Behind) -> None:
         chat.err.say("")  # the terminal shows ^C
         chat.tell_learned()
     finally:
-        left = behind.busy
         behind.leave()
-    if left and (waiting := chat.session.agent.backlog()):
-        what = "1 exchange waits" if waiting == 1 else f"{waiting} exchanges wait"
+    if left := behind.left:
+        what = "1 exchange waits" if left == 1 else f"{left} exchanges wait"
         chat.err.say(f"{what} in the journal for the next start, or for: vault-mind learn", "dim")
 
 

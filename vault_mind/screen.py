@@ -88,8 +88,8 @@ class Screen:
         if not self.is_terminal:
             yield lambda _: None
             return
-        with self.console.status(doing) as status:
-            yield lambda now: status.update(now)
+        with self.console.status(_text([(doing, "")])) as status:  # as text: Rich reads markup in a status
+            yield lambda now: status.update(_text([(now, "")]))
 
     @property
     def _perhaps(self) -> bool:
