@@ -77,14 +77,14 @@ class MessagesApi:
     headers: list[dict[str, str]] = field(default_factory=list)
     models: Mapping[str, Any] | int | str = field(default_factory=lambda: able("adaptive", "disabled"))
     asked_about: list[str] = field(default_factory=list)
-    learning: Answer | None = None  # what every request gets that asks for no stream, in place of the next answer
+    learning: Answer | Iterator[Answer] | None = None  # for requests without a stream, in place of the next answer
     lacks: str | None = None  # what the Models API says with a 404, in place of `models`
     call_ids: str | None = "number"  # "number": each call of a message has its own; else all have this
 
     def next(self, *, stream: bool) -> Answer:
         """What the request that has just come is answered."""
         if self.learning is not None and not stream:
-            return self.learning
+            return self.learning if isinstance(self.learning, Answer) else next(self.learning)
         return self.answers.pop(0) if len(self.answers) > 1 else self.answers[0]
 
     def script(self, *answers: Answer) -> None:
