@@ -17,6 +17,7 @@ from vault_mind import Index, Session, Vault
 from vault_mind.errors import ModelError
 from vault_mind.lookup import Lookups
 from vault_mind.model import Call, Result
+from vault_mind.secrecy import masked
 
 Write = Callable[[str, str | bytes], Path]
 Opened = Callable[..., Session]
@@ -780,3 +781,105 @@ def test_a_model_that_fails_for_good_is_an_error_with_a_sentence(
 
     with pytest.raises(ModelError, match="declined"):
         opened(vault.root, dict(os.environ)).agent.ask("Hello?")
+
+
+# SC-07
+
+# What is said, what of it must be nowhere, and the name it is told by. Put together here, so that no scanner of
+# repositories takes them for real ones.
+SECRETS = {
+    "a Claude key": ("", "sk-ant-" + "api03-0123456789abcdefABCDEF0123456789abcdefAB", "a key or token"),
+    "an AWS key": ("", "AKIA" + "IOSFODNN7EXAMPLE", "a key or token"),
+    "a GitHub token": ("my token: ", "ghp_" + "0123456789abcdefABCDEF0123456789abcd", "a key or token"),
+    "a Slack token": ("", "xoxb-" + "1234567890-abcdefghij", "a key or token"),
+    "a private key": ("the key of the server: ", "-----BEGIN RSA PRIVATE " + "KEY-----", "a private key"),
+    "a web token": ("", "eyJhbGciOiJIUzI1NiJ9." + "eyJzdWIiOiIxIn0.c2lnbmF0dXJl", "a key or token"),
+    "a password in an address": ("clone https://ann:", "hunter22@" + "example.invalid/repo.git", "a key or token"),
+    "a password": ("password = ", "Tr0ub4dor&3x", "a password or code"),
+    "a password in German": ("Das WLAN-Passwort lautet ", "Rotkehlchen77", "a password or code"),
+    "a PIN": ("my PIN is ", "749218", "a password or code"),
+    "a card number": ("the card is ", "4111 1111 " + "1111 1111", "a card number"),
+    "an account number": ("the account is ", "DE89 3704 0044 " + "0532 0130 00", "an account number"),
+    "a seed phrase": ("my seed phrase is ", "abandon ability " + "able about above absent", "a passphrase"),
+}
+BARE = [bare.partition("@")[0] for _, bare, _ in SECRETS.values()]
+
+
+def everywhere(home: Path, vault: Vault) -> str:
+    """Every byte that any file below `home` holds, its name, and git's objects unpacked."""
+    said = [file.read_bytes().decode("latin-1") for file in home.rglob("*") if file.is_file()]
+    said += [str(file.relative_to(home)) for file in home.rglob("*")]
+    command = ["git", "cat-file", "--batch", "--batch-all-objects"]
+    objects = subprocess.run(command, cwd=vault.root, capture_output=True, check=True).stdout
+    return "\n".join([*said, objects.decode("latin-1")])
+
+
+@pytest.fixture
+def versioned(home: Path, call: Run) -> Vault:
+    """A vault with a history."""
+    assert call("init", str(home / "vault-mind")).exit_code == 0
+    return Vault(home / "vault-mind")
+
+
+def test_every_secret_is_told_by_its_name() -> None:
+    for before, bare, what in SECRETS.values():
+        assert masked(f"remember: {before}{bare}")[1] == (what,)
+
+
+@pytest.mark.parametrize("setting", ["refuse", "mask"])
+def test_SC_07_a_secret_said_in_chat_reaches_no_file_no_version_and_no_later_request(
+    call: Run, online: MessagesApi, versioned: Vault, home: Path, setting: str
+) -> None:
+    """SC-07: stored word for word, committed, and sent along for ever after."""
+    said = [before + bare for before, bare, _ in SECRETS.values()]
+    said.sort(key=lambda secret: "BEGIN" in secret)  # of a key that does not end all that follows is taken out
+    asked = "I live in Bergen.\n" + "\n".join(f"remember: {secret}" for secret in said)
+    quoted = [("fact", f"The user keeps {secret}.", f"remember: {secret}") for secret in said]
+    unquoted = [("fact", f"The user said in Bergen: {secret}", "I live in Bergen") for secret in said]
+    home_town = ("fact", "The user lives in Bergen.", "I live in Bergen")
+    online.learning = [remembering(*quoted, home_town), remembering(*unquoted), *[NOTHING] * 9]
+    online.script(Answer("\n".join(said)))
+
+    ended = call("chat", "-m", asked, "-m", asked, env={"VAULT_MIND_SECRETS": setting})
+    typed = call("chat", input="".join(f"/remember {secret}\n" for secret in said), env={"VAULT_MIND_SECRETS": setting})
+
+    told = next(line for line in ended.stderr.splitlines() if line.startswith("not written down: "))
+    assert {what for _, _, what in SECRETS.values()} == set(told.removeprefix("not written down: ").split(", "))
+    alone = len([before for before, _, _ in SECRETS.values() if not before])
+    assert typed.stderr.count("nothing was remembered: it holds ") == (alone if setting == "mask" else len(said))
+    found = everywhere(home, versioned)
+    assert [bare for bare in BARE if bare in found] == []
+    assert "The user lives in Bergen." in [memory.body for memory in versioned.memories()]
+    for request in (json.dumps(request) for request in online.requests if not request.get("stream")):
+        assert [bare for bare in BARE if bare in request] == []
+
+
+def test_SC_07_a_secret_stays_out_of_the_journal_too_and_what_is_useful_waits_there(
+    chat: Chat, online: MessagesApi, versioned: Vault, home: Path
+) -> None:
+    """A sibling: learning fails, and replies break off."""
+    said = [before + bare for before, bare, _ in SECRETS.values()]
+    online.learning = [Answer(status=503, error="api_error", message="Loading model")]
+    online.script(*(overloaded(f"So it is {secret}") for secret in said), Answer("Fine."))
+
+    chat(*(f"I bake bread {number}. {secret}" for number, secret in enumerate(said)))
+
+    found = everywhere(home, versioned)
+    assert [bare for bare in BARE if bare in found] == []
+    assert all(f"I bake bread {number}." in found for number in range(len(said)))
+
+
+def test_SC_07_no_command_writes_a_secret_and_what_only_speaks_of_one_is_kept(
+    call: Run, versioned: Vault, home: Path
+) -> None:
+    """A sibling: as a memory, as a tag; "the deploy key is in the safe" is no secret."""
+    for before, bare, what in SECRETS.values():
+        for words in ([before + bare], ["The user bakes.", "--tag", before + bare]):
+            ended = call("remember", *words[1:], "--", words[0])
+            assert (ended.exit_code, what in ended.stderr) == (2, True)
+    useful = call("remember", "The deploy key is in the safe, the password in KeePassXC.")
+
+    found = everywhere(home, versioned)
+    assert [bare for bare in BARE if bare in found] == []
+    assert useful.exit_code == 0
+    assert len(list(versioned.memories())) == 1

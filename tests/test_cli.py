@@ -816,7 +816,7 @@ def test_ctrl_c_ends_a_chat_that_reads_a_pipe(vault: Vault, online: MessagesApi,
         time.sleep(0.3)
         chat.send_signal(signal.SIGINT)
         try:
-            _, said = chat.communicate(timeout=5)
+            _, said = chat.communicate(timeout=30)
         except subprocess.TimeoutExpired:
             chat.kill()
             said = "never"

@@ -111,6 +111,9 @@ def test_what_is_remembered_at_the_users_word_is_refused_or_masked_as_they_chose
     with pytest.raises(WithheldError):
         Withheld("mask").checked("fact", "The card.", ("4111111111111111",))
 
+    with pytest.raises(WithheldError, match="it holds a card number and nothing else"):
+        Withheld("mask").checked("fact", "4111111111111111!", ("bank",))
+
     text, what = Withheld("mask").checked("fact", "The wifi password is hunter2.", ("home",))
 
     assert (text, what) == (f"The wifi password is {MASK}.", ("a password or code",))

@@ -431,7 +431,7 @@ def _calls(message: Any, request: Request, undone: str = "") -> Calls:
             block.input = block.input if isinstance(block.input, dict) else {}
             taken.add(block.id)
             calls.append(Call(block.id, block.name, block.input))
-        if block.type != "text" or str(block.text).strip():
+        if block.type != "text" or str(block.text or "").strip():
             blocks.append(block.to_dict(mode="json"))
     return Calls(tuple(calls), tuple(blocks), undone)
 

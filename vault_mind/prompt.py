@@ -25,6 +25,7 @@ LABEL = 40  # characters of one; what is longer or no plain word is not named: i
 _MARK = re.compile(r"<[\s/]*(?:memor|today|message|before|tags|case|tool_)", re.IGNORECASE)
 _OWN = ("chat", "user")  # sources of what the user said
 _PLAIN_WORD = re.compile(r"[\w/+#.-]+")
+_SIGNS = re.compile(r"[\s/+#._-]+")
 
 _SYSTEM = """\
 You are vault-mind, an assistant that remembers its user. Its memory is a folder of Markdown files that the user owns, \
@@ -93,11 +94,17 @@ def system(
     known = [
         f"{name} in use: {', '.join(plain)}."
         for name, labels in (("Kinds of memories", kinds), ("Tags", tags))
-        if (plain := [label for label in labels if len(label) <= LABEL and _PLAIN_WORD.fullmatch(label)][:LABELS])
+        if (plain := [label for label in labels if _harmless(label)][:LABELS])
     ]
     always = f"Always true of the user:\n\n{quoted(pinned)}" if pinned else ""
     parts = (_SYSTEM, _LOOK_UP if looks_up else "", "\n".join(known), always)
     return "\n\n".join(part for part in parts if part)
+
+
+def _harmless(label: str) -> bool:
+    """Whether a kind or a tag may stand in the system prompt: it is short, a plain word, and no order."""
+    word = len(label) <= LABEL and _PLAIN_WORD.fullmatch(label) is not None
+    return word and not reads_like_orders(_SIGNS.sub(" ", label))
 
 
 @dataclass(frozen=True)
@@ -207,7 +214,8 @@ def _marked(memory: Memory, text: str, more: str) -> str:
     facts = {"path": memory.path, "kind": memory.kind, "source": _source(memory), "date": _date(memory)}
     named = "".join(f' {name}="{_attribute(value)}"' for name, value in facts.items())
     state = ' superseded="true"' if memory.superseded else ""
-    orders = ' reads_like_orders="true"' if reads_like_orders(text) else ""
+    named_so = any(reads_like_orders(_SIGNS.sub(" ", value)) for value in facts.values())  # a file's name is text too
+    orders = ' reads_like_orders="true"' if reads_like_orders(text) or named_so else ""
     return f"<memory{named}{state}{orders}{more}>\n{_defused(text)}\n</memory>"
 
 

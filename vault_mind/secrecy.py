@@ -60,7 +60,7 @@ _IS = r"(?:\bis(?: now| still| set to)?\b|'s\b|\bwas\b|[=:]|\bist(?: jetzt)?\b|\
 _QUOTED = r"[\"“„«'‘`](?P<quoted>[^\"”“»'’`\n]{3,80})[\"”“»'’`]"
 _CALLED = SentencePattern(
     rf"\b(?:{_WORDS})\b(?: (?:for|of|to|on|at|in|zum|zur|für|vom|von|de|du|del|para)\b[^.:;,=\n]{{1,40}}?)?\s*"
-    rf"{_IS}\s*(?:{_QUOTED}|(?P<value>[^\s\"“”]{{3,80}}))"
+    rf"{_IS}\s*(?={_QUOTED}|(?P<value>[^\s\"“”]{{3,80}}))"  # only looked at: "my secret is password: x" names two
 )
 _CHANGED = SentencePattern(
     rf"\b(?:{_WORDS})\b[^.:;,=\n]{{0,40}}?\s(?:to|into|auf|en)\s+(?:{_QUOTED}|(?P<value>\S{{3,80}}))"

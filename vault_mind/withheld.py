@@ -69,6 +69,8 @@ class Withheld:
         masks, found = masked("\n".join((text, *tags)))
         if found and (self._secrets == REFUSE or any(MASK in tag for tag in masks.split("\n")[-len(tags) :] if tags)):
             raise WithheldError(f"it holds {' and '.join(found)}", 'or set secrets = "mask"')
+        if found and not any(c.isalnum() for c in masked(text)[0].replace(MASK, "")):
+            raise WithheldError(f"it holds {' and '.join(found)} and nothing else", "and say where it is kept")
         if why := self.objection(kind, text, *tags):
             raise WithheldError(why, "or change the setting `never`")
         return masked(text)[0], found
