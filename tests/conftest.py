@@ -1,9 +1,11 @@
 """What all tests share: a home of their own, a vault, the real command, a scripted server."""
 
 import os
+import shutil
 import signal
 import subprocess
 import sys
+import tempfile
 import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -17,6 +19,7 @@ from typer.testing import CliRunner
 
 from tests.histories import history, owner, plain  # noqa: F401  # fixtures
 from tests.messages_api import MessagesApi, serving
+from tests.warm import Warm, takes
 from vault_mind import Index, Session, Vault, open_session
 from vault_mind.cli import app
 
@@ -30,6 +33,20 @@ settings.register_profile(
     "tests", deadline=None, max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 settings.load_profile("tests")
+
+MEMORY = Path("/dev/shm")  # a file system in memory, on Linux
+ROOM = 4 << 30  # bytes that have to be free there; the tests take a tenth
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Let the everyday tests write into memory, where no fsync waits for a disk; the storm is on the disk."""
+    if hasattr(config, "workerinput") or "PYTEST_DEBUG_TEMPROOT" in os.environ or "storm" in sys.argv:
+        return
+    if os.access(MEMORY, os.W_OK) and shutil.disk_usage(MEMORY).free > ROOM:
+        folder = tempfile.mkdtemp(prefix="vault-mind-tests-", dir=MEMORY)
+        os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
+        config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
 
 NOW = datetime(2026, 11, 29, 18, 42, 7, tzinfo=UTC)
 
@@ -118,11 +135,30 @@ def write(vault: Vault) -> Callable[[str, str | bytes], Path]:
     return written
 
 
+@pytest.fixture(scope="session")
+def warm() -> Iterator[Callable[[], Warm]]:
+    """Give the process that commands are forked from; the first that asks starts it."""
+    made: list[Warm] = []
+
+    def started() -> Warm:
+        if not made:
+            made.append(Warm())
+        return made[0]
+
+    yield started
+    for each in made:
+        each.close()
+
+
 @pytest.fixture
-def run(home: Path) -> Run:
+def run(home: Path, warm: Callable[[], Warm]) -> Run:
     """Run the real command in a process of its own: run("search", "coffee", input="", env={})."""
 
     def ran(*words: str, input: str | None = "", env: dict[str, str] | None = None) -> Ended:
+        if takes(env or {}):
+            given = None if input is None else input.encode()
+            code, out, said = warm().run(words, home, {**os.environ, **(env or {})}, given, 60)
+            return Ended(code, *(each.decode().replace("\r\n", "\n").replace("\r", "\n") for each in (out, said)))
         command = [sys.executable, "-m", "vault_mind", *words]
         ended = subprocess.run(
             command,
@@ -155,27 +191,37 @@ def call(home: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
 
 
 @pytest.fixture
-def on_terminal(home: Path) -> OnTerminal:
+def on_terminal(home: Path, warm: Callable[[], Warm]) -> OnTerminal:
     """Run the real command on a pseudo-terminal of its own."""
     pty = pytest.importorskip("pty")  # not on Windows
 
     def ran(*words: str, after: str = "", keys: str = "", env: dict[str, str] | None = None) -> Shown:
         ours, theirs = pty.openpty()
-        command = [sys.executable, "-m", "vault_mind", *words]
         environment = {**os.environ, "TERM": "xterm-256color", **(env or {})}
+        if takes(env or {}):
+            started = warm().start(words, home, environment, (theirs, theirs, theirs), apart=True)
+            shown = _read_all(ours, after, keys)
+            return Shown(started.wait(60), shown)
+        command = [sys.executable, "-m", "vault_mind", *words]
         streams = {"stdin": theirs, "stdout": theirs, "stderr": theirs}
         with subprocess.Popen(command, env=environment, cwd=home, start_new_session=True, **streams) as process:
             os.close(theirs)
-            shown, waiting = b"", bool(keys)
-            while piece := _read(ours):
-                shown += piece
-                if waiting and after.encode() in shown:
-                    os.write(ours, keys.encode())
-                    waiting = False
-            os.close(ours)
+            shown = _read_all(ours, after, keys)
         return Shown(process.returncode, shown)
 
     return ran
+
+
+def _read_all(terminal: int, after: str, keys: str) -> bytes:
+    """All that reaches a terminal, whose owner types `keys` once it shows `after`; it is closed then."""
+    shown, waiting = b"", bool(keys)
+    while piece := _read(terminal):
+        shown += piece
+        if waiting and after.encode() in shown:
+            os.write(terminal, keys.encode())
+            waiting = False
+    os.close(terminal)
+    return shown
 
 
 def _read(terminal: int) -> bytes:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -76,11 +77,19 @@ def test_every_embedding_model_of_the_readme_can_be_set(tmp_path: Path) -> None:
     assert [embedder and embedder.name for embedder in opened] == settings
 
 
-@pytest.fixture
-def sample(home: Path, run: Run) -> Path:
-    """A copy of the sample vault, in which the commands of a test run."""
-    run("init", "demo", "--sample")
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The sample vault, as the command makes it."""
+    home = tmp_path_factory.mktemp("sample")
+    command = [sys.executable, "-m", "vault_mind", "init", "demo", "--sample"]
+    subprocess.run(command, cwd=home, env={**os.environ, "HOME": str(home)}, check=True)
     return home / "demo"
+
+
+@pytest.fixture
+def sample(home: Path, made: Path) -> Path:
+    """A copy of it, in which the commands of a test run."""
+    return shutil.copytree(made, home / "demo")
 
 
 def shell(command: str, where: Path) -> str:
