@@ -12,6 +12,7 @@ import tantivy
 from vault_mind.columns import Columns, ColumnsError
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import private_folder
+from vault_mind.memory import Memory
 from vault_mind.pack import Pack, PackError
 
 SCHEMA = 8  # raise it whenever analysis or the tables change: the index is then made anew
@@ -103,6 +104,7 @@ class Generation:
             self.frequencies: dict[str, int] = {}
             self.by_length: dict[str, dict[int, list[str]]] = {}
             self.vocabulary: dict[str, Sequence[str]] = {}
+            self.memories: dict[int, Memory] = {}
             self.forget_columns()
             self.totals = totals  # at last, so that what Ctrl-C cuts short is done again
 

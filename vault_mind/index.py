@@ -103,15 +103,15 @@ class Index:
         meaning = self.meaning
         return self._mended(lambda: self._unembedded(meaning)) if meaning else 0
 
-    def grep(self, pattern: "Pattern") -> "Iterator[tuple[Memory, list[Line]]]":
+    def grep(self, pattern: "Pattern") -> "Iterator[tuple[Memory, Sequence[Line]]]":
         """Sync, then every memory with lines that match `pattern`, by path."""
         self.sync()
         return self.grepped(pattern)
 
-    def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, list[Line]]]":
+    def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, Sequence[Line]]]":
         """As `grep`, of what the last sync found."""
-        for memory in self._mended(lambda: self._candidates(pattern)):
-            if lines := list(pattern.lines(memory.text.removeprefix("\ufeff"))):
+        for memory, place, spans in self._mended(lambda: self._search.grepped(pattern)):
+            if lines := pattern.lines_at(memory.text, place, spans):
                 yield memory, lines
 
     def memories(self) -> Iterator[Memory]:
@@ -269,8 +269,3 @@ class Index:
     def _unembedded(self, meaning: "Meaning") -> int:
         noted = [bytes(key) for (key,) in self._postings.rows("SELECT key FROM meanings")]
         return len(self._postings.without_meaning()) + len(meaning.missing(noted))
-
-    def _candidates(self, pattern: "Pattern") -> list[Memory]:
-        """The memories that may match, by path."""
-        numbers = list(self._search.matching(pattern))
-        return sorted(self._postings.numbered(numbers).values(), key=lambda memory: memory.path)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar, cast
 
 import tantivy
 
@@ -33,6 +33,7 @@ PATIENCE = 2.0  # seconds that a reader waits for another process between its tw
 DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on all are written again
 FAR = 0.1  # by which share the average length may be off because of the dead, likewise
 DEAD_OF_MANY, FAR_OF_MANY, MANY = 0.25, 0.25, 2_000  # the same shares where that takes long
+KEPT, KEPT_LENGTH = 10_000, 2_000  # memories that were given and are kept at hand; characters of such a one
 WASTE = 1 << 20  # bytes of dead texts that do not matter
 
 _INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -152,11 +153,17 @@ class Postings:
         """The memories of those numbers; those that are gone by now are left out."""
         with GUARD:
             opened = self._open()
-            found: dict[int, Memory] = {}
-            for part in _parts(numbers):
+            kept = opened.memories
+            found = dict(zip(numbers, map(kept.get, numbers), strict=True))
+            missing = [number for number, memory in found.items() if memory is None]
+            for part in _parts(missing):
                 rows = opened.db.execute(_marked(_READ + "WHERE id IN ({})", part), part)
                 found |= {row[0]: _memory(opened, row) for row in rows}
-            return found
+            if len(missing) > KEPT - len(kept):
+                kept.clear()
+            if len(missing) <= KEPT:
+                kept |= {n: m for n in missing if (m := found[n]) and len(m.text) <= KEPT_LENGTH}
+            return {number: memory for number, memory in found.items() if memory} if missing else cast(Any, found)
 
     def memories(self, clauses: str) -> Iterator[Memory]:
         """The memories that SQL's `clauses` let through."""
@@ -319,6 +326,7 @@ class Postings:
     def mark_stale(self, faults: Mapping[int, str]) -> None:
         """Note of memories by number why their files cannot be read now; once they can, they are read anew."""
         with GUARD, self._open().db as db:
+            self._open().memories.clear()
             db.executemany("UPDATE files SET fault = ?, hash = x'' WHERE id = ?", [(f, n) for n, f in faults.items()])
 
     def sweep(self, analysed: Callable[[Memory], Sequence[str]]) -> None:

@@ -35,7 +35,7 @@ from vault_mind.rows import ABSENT, ASIDE, CURRENT
 
 if TYPE_CHECKING:
     from vault_mind.meaning import Meaning
-    from vault_mind.regex import Pattern
+    from vault_mind.regex import Pattern, Span
 
 SPARE = 10  # memories beyond the candidates; where more tie at that place, tantivy's order says which are candidates
 TIES = 4_096  # memories with the very same score that are put in order by path
@@ -224,6 +224,19 @@ class Search:
             matching = set(self.matching(regex.compiled))
             allowed = matching if allowed is None else allowed & matching
         return allowed
+
+    def grepped(self, pattern: "Pattern") -> "list[tuple[Memory, Span, Sequence[Span] | None]]":
+        """The memories that may have lines to give, by path; with each what `Pattern.lines_at` is told of its place."""
+        texts, starts, owners = self._postings.texts()
+        found = {owners[at]: (at, spans) for at, spans in pattern.found(texts, starts)}
+        found.pop(0, None)  # nobody's any more
+        memories = self._postings.numbered(list(found))
+        placed: list[tuple[Memory, Span, Sequence[Span] | None]] = []
+        for number, memory in memories.items():
+            at, spans = found[number]
+            end = starts[at + 1] if at + 1 < len(starts) else len(texts)
+            placed.append((memory, (starts[at], end - 1), spans))
+        return sorted(placed, key=lambda one: one[0].path)
 
     def matching(self, pattern: "Pattern") -> Iterator[int]:
         """The numbers of the memories that may match."""
