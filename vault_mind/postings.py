@@ -27,6 +27,7 @@ from vault_mind.generation import GUARD, DamagedError, Generation, Totals, make
 from vault_mind.memory import Memory
 from vault_mind.ranking import idf
 from vault_mind.rows import ABSENT, Row, digest
+from vault_mind.spelling import Alike
 
 HEAP = 50_000_000  # bytes that tantivy may use while writing
 PATIENCE = 2.0  # seconds that a reader waits for another process between its two commits
@@ -202,12 +203,17 @@ class Postings:
             query = _query(opened, weights, needed, among)
             found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
             numbers = opened.searcher.fast_field_values("id", [address for _, address in found]) if found else []
+            hits = list(zip(numbers, [value for value, _ in found], strict=True))
             known = len(opened.columns["state"])  # another process may have committed postings, and not yet their rows
-            hits = [(int(number), value) for number, (value, _) in zip(numbers, found, strict=True) if number < known]
+            if hits and max(numbers) >= known:
+                hits = [hit for hit in hits if hit[0] < known]
             return Proposal(hits, len(found) < limit)
 
     def frequency(self, term: str) -> int:
         """How many memories hold `term`."""
+        known = self._opened.frequencies.get(term) if self._opened else None
+        if known is not None:
+            return known
         with GUARD:
             return _frequency(self._open(), term)
 
@@ -221,16 +227,14 @@ class Postings:
                 )
             return opened.vocabulary[prefix]
 
-    def sized(self, prefix: str, length: int) -> Sequence[str]:
-        """Every term that begins with `prefix` and has `length` characters."""
-        terms = self.beginning(prefix)
+    def alike(self, letter: str) -> Alike:
+        """Every term that begins with `letter`, to be searched for what is spelt nearly like another."""
+        terms = self.beginning(letter)
         with GUARD:
-            known = self._open().by_length
-            if prefix not in known:
-                known[prefix] = {}
-                for term in terms:
-                    known[prefix].setdefault(len(term), []).append(term)
-            return known[prefix].get(length, ())
+            known = self._open().alike
+            if letter not in known:
+                known[letter] = Alike(terms)
+            return known[letter]
 
     def backwards(self) -> Sequence[str]:
         """Every term, each from its end to its beginning, sorted."""
@@ -250,18 +254,34 @@ class Postings:
                 opened.languages = [lang for (lang,) in opened.db.execute(statement)]
             return opened.languages
 
+    def beside(self, number: int) -> Sequence[int]:
+        """The two before and the two after `number` in its chat, as far as there are such."""
+        known = self._opened.beside.get(number) if self._opened else None
+        if known is None:
+            known = tuple(self.columns.beside(number))
+            self._open().beside[number] = known
+        return known
+
     def linked(self, numbers: Sequence[int]) -> dict[int, list[int]]:
         """Of each of `numbers` those that it links to and those that link to it."""
-        found: dict[int, list[int]] = {}
-        for part in _parts(numbers) if self.totals.links else ():
+        if not self.totals.links:
+            return {}
+        known = self._open().links
+        missing = [number for number in numbers if number not in known]
+        for part in _parts(missing):
+            found: dict[int, list[int]] = {number: [] for number in part}
             for statement in (_OUTWARD, _INWARD):
                 for number, other in self.rows(_marked(statement, part), part):
-                    found.setdefault(number, []).append(other)
-        return found
+                    found[number].append(other)
+            known |= found
+        return {number: known[number] for number in numbers if known[number]}
 
     def paths(self, numbers: Sequence[int]) -> dict[int, str]:
         """The paths of those numbers; those that are gone by now are left out."""
-        return {number: path for part in _parts(numbers) for number, path in self.rows(_marked(_PATHS, part), part)}
+        known = self._open().paths
+        for part in _parts([number for number in numbers if number not in known]):
+            known.update(self.rows(_marked(_PATHS, part), part))
+        return {number: known[number] for number in numbers if number in known}
 
     def known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
         """Of each of `paths` that is indexed its number and the hash of what was read."""
@@ -456,12 +476,14 @@ def _term(opened: Generation, term: str, weight: float) -> tantivy.Query:
 
 
 def _frequency(opened: Generation, term: str) -> int:
-    if not opened.totals.dead:
-        return int(opened.searcher.doc_freq("terms", term))
     known = opened.frequencies.get(term)
-    if known is None:  # a search asks for it several times, and counting walks through all postings of the term
-        query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
-        known = opened.frequencies[term] = int(opened.searcher.search(query, 1, count=True).count)
+    if known is None:  # a search asks for it several times
+        if opened.totals.dead:  # counting walks through all postings of the term
+            query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
+            known = int(opened.searcher.search(query, 1, count=True).count)
+        else:
+            known = int(opened.searcher.doc_freq("terms", term))
+        opened.frequencies[term] = known
     return known
 
 
