@@ -181,7 +181,8 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
             for other in relatives[:MOST_KIN]:
                 if vocabulary.frequency(other):  # a vocabulary may know words of the dead
                     weights.setdefault(other, KIN)
-    for word in dict.fromkeys(words_of(words)):
+    all_known = all(map(vocabulary.frequency, weights))
+    for word in () if all_known else dict.fromkeys(words_of(words)):
         if len(guessed) == MOST_GUESSED:
             break
         stems = [term for one in spoken for term in _stems(word, one) if term in weights]

@@ -65,7 +65,7 @@ class Search:
             fits = _standing_out(cosines)
             final, least = blended(final, cosines), 0.0
         words = dict(look.own)
-        ordered = sorted((pair for pair in final.items() if pair[1] >= least), key=itemgetter(1), reverse=True)
+        ordered = sorted([pair for pair in final.items() if pair[1] >= least], key=itemgetter(1), reverse=True)
         best = self._first(ordered, k, words, look.sieve)
         if not fits:
             return [Hit(memory, value, fit(words.get(n, 0.0), value, look.ideal)) for n, memory, value in best]
@@ -137,6 +137,9 @@ class Search:
         must = _needed(query, self._language, self._postings.languages())
         wanted = max(CANDIDATES, k)
         limit = wanted + SPARE + min(self._postings.columns.hidden, wanted)
+        frequencies = map(self._postings.frequency, asked.weights)
+        if sum(each for each in frequencies if each < self._postings.totals.memories / 2) < k:
+            limit *= 4  # the last of the best hold common words only, and so as many as any others
         while True:
             found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among)
             passing = sieve.passing(found)
