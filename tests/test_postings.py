@@ -55,6 +55,51 @@ def test_what_was_stored_is_proposed_known_and_read(postings: Postings) -> None:
     assert postings.paths([3, 9]) == {3: "3.md"}
 
 
+def test_what_is_kept_at_hand_is_what_a_reader_finds_who_comes_new(postings: Postings, tmp_path: Path) -> None:
+    def asked(of: Postings) -> list[object]:
+        numbers = [1, 2, 3, 4]
+        known = [of.numbered(numbers), of.paths(numbers), of.linked(numbers), [*map(of.beside, numbers)]]
+        return [*known, [*map(of.frequency, ("tea", "milk"))], of.alike("t").within("tee", 1)]
+
+    def read_anew() -> list[object]:
+        new = Postings(tmp_path / "index", "english")
+        new.refresh()
+        found = asked(new)
+        new.close()
+        return found
+
+    chat = "---\nchat: x\n---\n"
+    store(postings, {1: f"{chat}tea [[2]]", 2: f"{chat}milk", 3: "tea"})
+    first = asked(postings)
+    assert first == asked(postings) == read_anew()
+
+    store(postings, {2: "tea [[3]]", 4: f"{chat}ten"}, (1,))
+    second = asked(postings)
+
+    assert all(before != after for before, after in zip(first, second, strict=True))
+    assert second == asked(postings) == read_anew()
+
+
+def test_a_fault_that_is_noted_is_told_with_the_memory_from_then_on(postings: Postings) -> None:
+    store(postings, {1: "tea"})
+    assert postings.numbered([1])[1].fault is None
+
+    postings.mark_stale({1: "it cannot be read now"})
+
+    assert postings.numbered([1])[1].fault == "it cannot be read now"
+
+
+def test_more_memories_than_are_kept_at_hand_are_given_all_the_same(
+    postings: Postings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vault_mind.postings.KEPT", 3)
+    store(postings, {number: f"tea {number}" for number in range(1, 9)})
+
+    for numbers in ([1, 2], [2, 3, 4], [1, 2, 3, 4, 5, 6, 7, 8], [8, 1], [1, 9]):
+        assert list(postings.numbered(numbers)) == [number for number in numbers if number < 9]
+        assert all(memory.text == f"tea {number}" for number, memory in postings.numbered(numbers).items())
+
+
 def test_as_many_are_proposed_as_are_asked_for(postings: Postings) -> None:
     store(postings, dict.fromkeys(range(1, 11), "tea"))
 
@@ -128,7 +173,8 @@ def test_the_vocabulary_is_that_of_the_reference(postings: Postings) -> None:
     for prefix in ("", "t", "te", "猫", "z", "x"):
         assert list(postings.beginning(prefix)) == counted.beginning(prefix)
         for length in range(1, 7):
-            assert sorted(postings.sized(prefix, length)) == sorted(counted.sized(prefix, length))
+            unknown = prefix[:1] + "e" * length
+            assert postings.alike(prefix).within(unknown, 2) == counted.alike(prefix).within(unknown, 2)
     assert list(postings.backwards()) == counted.backwards()
 
 

@@ -2,17 +2,19 @@
 
 import mmap
 import time
-from collections.abc import Callable, Sequence
-from itertools import pairwise
+from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate, pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+import re2
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+import vault_mind.regex
 from vault_mind.errors import BadPatternError
-from vault_mind.regex import LONGEST, WINDOW, Line, Pattern, surrounded
+from vault_mind.regex import LONGEST, WINDOW, Line, Lines, Pattern, surrounded
 
 PIECES = st.sampled_from(
     "a b é 日 . * + ? | ( ) [ ] { } ^ $ \\ \\b \\d \\w \\s \\A \\z \\Q \\E \\1 \\x{41} \\pL (?i) (?: (?P<n> (?= {2} "
@@ -400,6 +402,117 @@ def no_text_is_missed(pattern: str | Sequence[str], texts: list[str], options: d
     matching = {i for i, text in enumerate(texts) if next(compiled.lines(text.removeprefix("\ufeff")), None)}
     assert candidates == sorted(set(candidates))
     assert matching <= set(candidates) <= set(range(len(texts)))
+
+
+# --- the lines of many texts at once --------------------------------------------------------------
+
+
+def plainly(pattern: Pattern, texts: Sequence[str]) -> dict[int, list[Line]]:
+    """The reference: each text by itself."""
+    every = {at: list(pattern.lines(text.removeprefix("\ufeff"))) for at, text in enumerate(texts)}
+    return {at: lines for at, lines in every.items() if lines}
+
+
+def at_once(pattern: Pattern, texts: Sequence[str], lost: Mapping[int, str] | None = None) -> dict[int, list[Line]]:
+    """The same from one pack; behind some texts stands what was `lost` there in a crash."""
+    behind = {at: f"{rest}\n" for at, rest in (lost or {}).items() if rest}
+    pieces = [f"{text}\n{behind.get(at, '')}" for at, text in enumerate(texts)]
+    *starts, size = accumulate((len(piece.encode()) for piece in pieces), initial=0)
+    ends = [start - 1 for start in (*starts[1:], size)]
+    pack = "".join(pieces).encode()
+    found = pattern.found(pack, starts)
+    every = {at: list(pattern.lines_at(texts[at], (starts[at], ends[at]), spans)) for at, spans in found}
+    assert list(every) == sorted(every)
+    assert len(every) == len(found)
+    return {at: lines for at, lines in every.items() if lines}
+
+
+MORE_OPTIONS = st.tuples(OPTIONS, st.booleans(), st.sampled_from((None, None, 1, 2))).map(
+    lambda options: {**options[0], "spans": options[1], "most": options[2]}
+)
+LOST = st.dictionaries(st.integers(0, 8), st.lists(PIECE_OF_A_TEXT, max_size=4).map("".join), max_size=2)
+
+
+@pytest.mark.parametrize("pattern", NASTY)
+@settings(max_examples=25)
+@given(texts=PACKS, options=MORE_OPTIONS, lost=LOST)
+def test_many_texts_at_once_have_the_lines_that_each_has_by_itself(
+    pattern: str, texts: list[str], options: dict[str, Any], lost: dict[int, str]
+) -> None:
+    compiled = compiled_or_not(pattern, **options)
+    assume(compiled is not None)
+    assert compiled
+
+    assert at_once(compiled, texts, lost) == plainly(compiled, texts)
+
+
+@settings(max_examples=100)
+@given(st.one_of(PATTERNS, st.lists(PATTERNS, min_size=1, max_size=3)), PACKS, MORE_OPTIONS, LOST)
+@example(r"a|^$", ["xa", "b\n", "a"], {}, {})
+@example(r"\ba", ["ba", "a", "b a\r\n", "\ufeffa"], {}, {})
+@example(r"(?i)\bA\b", ["a\r\nba", "A"], {"most": 1, "spans": False}, {})
+@example(r"\b*a", ["ba"], {}, {})
+@example("é", ["aé\nbéé", "é"], {"spans": False}, {1: "é"})
+@example("a", ["b", "a"], {}, {0: "a\na"})
+@example("a", ["a" * 3, "a\na", ""], {"most": 1}, {})
+def test_many_texts_at_once_have_the_lines_that_each_has_by_itself_whatever_the_pattern(
+    pattern: str | list[str], texts: list[str], options: dict[str, Any], lost: dict[int, str]
+) -> None:
+    compiled = compiled_or_not(pattern, **options)
+    assume(compiled is not None)
+    assert compiled
+
+    assert at_once(compiled, texts, lost) == plainly(compiled, texts)
+
+
+@settings(max_examples=100)
+@given(st.one_of(PATTERNS, st.sampled_from(NASTY)), TEXTS, st.booleans())
+@example("é+|b", "ébé\n\nb日é", False)
+def test_the_lines_are_those_in_which_the_engine_finds_something_by_themselves(
+    pattern: str, text: str, ignore_case: bool
+) -> None:
+    compiled = compiled_or_not(pattern, ignore_case=ignore_case)
+    assume(compiled is not None)
+    assert compiled
+
+    lines = {line.number: line for line in compiled.lines(text)}
+
+    options = re2.Options()
+    options.log_errors, options.never_nl, options.case_sensitive = False, True, not ignore_case
+    alone = re2.compile(pattern, options)
+    for number, held in enumerate(text.replace("\r\n", "\n").removesuffix("\n").split("\n") if text else [], 1):
+        spans = tuple(match.span() for match in alone.finditer(held))
+        if all(start < end for start, end in spans):  # of empty ones it gives some twice, and within a character
+            assert lines.pop(number, None) == (Line(number, held, spans) if spans else None)
+        else:
+            lines.pop(number, None)
+    assert not lines
+
+
+@pytest.mark.parametrize("options", [{}, {"spans": False}, {"most": 1}])
+def test_lines_are_made_when_they_are_looked_at(options: dict[str, Any]) -> None:
+    pack, starts = packed(["milk", "é tea\nmilk\na tea, a tea\n"])
+    pattern = Pattern("tea", **options)
+
+    ((at, spans),) = pattern.found(pack, starts)
+    lines = pattern.lines_at("é tea\nmilk\na tea, a tea\n", (starts[at], len(pack) - 1), spans)
+
+    assert isinstance(lines, Lines)
+    assert lines
+    assert list(lines) == list(pattern.lines("é tea\nmilk\na tea, a tea\n"))
+    assert lines[0].text == "é tea"
+    assert lines[-1:] == list(lines)[-1:]
+    assert len(lines) == (1 if "most" in options else 2)
+
+
+@pytest.mark.parametrize("texts", [["the user"] * 3000, ["the user"] * 2999 + ["the ser"], ["ser"] * 3000])
+def test_what_is_seldom_a_word_is_found_among_many_words_that_hold_it(
+    texts: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vault_mind.regex, "PART", 5_000)
+    pattern = Pattern(r"\bser")
+
+    assert at_once(pattern, texts) == plainly(pattern, texts)
 
 
 @pytest.mark.parametrize(

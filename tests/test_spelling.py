@@ -1,17 +1,18 @@
 """Terms spelt nearly alike: which are meant, and when none is."""
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from rapidfuzz.distance import OSA
 
 from vault_mind.ranking import Counted
-from vault_mind.spelling import GUESSES, LONG, SHORTEST, nearest
+from vault_mind.spelling import GUESSES, LONG, SHORTEST, Alike, nearest
 
 
 def guessed(term: str, **held: int) -> tuple[str, ...]:
     """What is meant by `term` among words of these frequencies."""
     vocabulary = Counted(held)
-    return nearest(term, vocabulary.sized, vocabulary.frequency)
+    return nearest(term, vocabulary.alike, vocabulary.frequency)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +42,19 @@ def test_words_that_no_memory_holds_any_more_are_no_guess() -> None:
 @pytest.mark.parametrize("term", ["te", "tee", "v1.2.3", "max_retry", "猫が好", "กาแฟ", "2026", ""])
 def test_short_words_numbers_and_scripts_without_spaces_are_never_guessed(term: str) -> None:
     assert guessed(term, tea=1, teas=1, **{"猫が嫌": 1, "กาแฝ": 1, "2025": 1}) == ()
+
+
+@settings(max_examples=300)
+@given(st.text("ab日", max_size=9).map("a".__add__), st.lists(st.text("ab日", max_size=10)))
+@example("abba", ["abba", "aabb", "abab", "abbba", "aba", "baba"])
+def test_what_is_within_some_slips_is_what_is_found_among_all(term: str, others: list[str]) -> None:
+    held = sorted({"a" + other for other in others})
+    for slips in (1, 2):
+        found = Alike(held).within(term, slips)
+
+        apart = {other: OSA.distance(term, other) for other in held}
+        assert dict(found) == {other: distance for other, distance in apart.items() if distance <= slips}
+        assert len(found) == len(dict(found))
 
 
 @given(st.text("abc", max_size=10), st.dictionaries(st.text("abc", min_size=1, max_size=10), st.integers(0, 3)))

@@ -148,6 +148,15 @@ def _is_run(chunk: str) -> bool:
 
 def _is_stopword(chunk: str, language: str) -> bool:
     """Whether it is one, or is made of nothing else by apostrophes (`qu'il`, `c'est`)."""
+    return _known_stopword(chunk, language) if len(chunk) <= LONGEST else _looked_up(chunk, language)
+
+
+@lru_cache(maxsize=1 << 12)
+def _known_stopword(chunk: str, language: str) -> bool:
+    return _looked_up(chunk, language)
+
+
+def _looked_up(chunk: str, language: str) -> bool:
     known = stopwords(language)
     word = _folded(chunk.lstrip("#."))
     return word in known or ("'" in word and all(part in known for part in word.split("'")))

@@ -12,7 +12,9 @@ import tantivy
 from vault_mind.columns import Columns, ColumnsError
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import private_folder
+from vault_mind.memory import Memory
 from vault_mind.pack import Pack, PackError
+from vault_mind.spelling import Alike
 
 SCHEMA = 8  # raise it whenever analysis or the tables change: the index is then made anew
 
@@ -101,8 +103,12 @@ class Generation:
             self.searcher: Any = self.index.searcher()  # its stubs lack the count
             self.languages: Sequence[str] | None = None
             self.frequencies: dict[str, int] = {}
-            self.by_length: dict[str, dict[int, list[str]]] = {}
+            self.alike: dict[str, Alike] = {}
+            self.paths: dict[int, str] = {}
+            self.links: dict[int, list[int]] = {}
+            self.beside: dict[int, Sequence[int]] = {}
             self.vocabulary: dict[str, Sequence[str]] = {}
+            self.memories: dict[int, Memory] = {}
             self.forget_columns()
             self.totals = totals  # at last, so that what Ctrl-C cuts short is done again
 

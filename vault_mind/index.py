@@ -49,7 +49,7 @@ class Index:
         self._postings = Postings(folder or cache_folder(vault.root), language)
         self._sync = Sync(vault, self._postings, language)
         self._search = Search(self._postings, language, meaning)
-        self._ahead: tuple[object, tuple[str, int], list[tuple[Memory, list[Line]]]] | None = None
+        self._ahead: tuple[object, tuple[str, int], list[tuple[Memory, Sequence[Line]]]] | None = None
 
     @property
     def folder(self) -> Path:
@@ -104,19 +104,19 @@ class Index:
         meaning = self.meaning
         return self._mended(lambda: self._unembedded(meaning)) if meaning else 0
 
-    def grep(self, pattern: "Pattern") -> "Iterator[tuple[Memory, list[Line]]]":
+    def grep(self, pattern: "Pattern") -> "Iterator[tuple[Memory, Sequence[Line]]]":
         """Sync, then every memory with lines that match `pattern`, by path."""
         self.sync()
         return self.grepped(pattern)
 
-    def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, list[Line]]]":
+    def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, Sequence[Line]]]":
         """As `grep`, of what the last sync found."""
         ahead, self._ahead = self._ahead, None
         if ahead and ahead[0] is pattern:
             yield from ahead[2]
             return
-        for memory in self._mended(lambda: self._candidates(pattern)):
-            if lines := list(pattern.lines(memory.text.removeprefix("\ufeff"))):
+        for memory, place, spans in self._mended(lambda: self._search.grepped(pattern)):
+            if lines := pattern.lines_at(memory.text, place, spans):
                 yield memory, lines
 
     def look_ahead(self, pattern: "Pattern") -> None:
@@ -289,11 +289,6 @@ class Index:
     def _unembedded(self, meaning: "Meaning") -> int:
         noted = [bytes(key) for (key,) in self._postings.rows("SELECT key FROM meanings")]
         return len(self._postings.without_meaning()) + len(meaning.missing(noted))
-
-    def _candidates(self, pattern: "Pattern") -> list[Memory]:
-        """The memories that may match, by path."""
-        numbers = list(self._search.matching(pattern))
-        return sorted(self._postings.numbered(numbers).values(), key=lambda memory: memory.path)
 
 
 def _tell(what: str, error: Exception) -> None:

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
 
 import tantivy
 
@@ -23,6 +23,7 @@ from vault_mind.generation import GUARD, DamagedError, Generation, Totals, make
 from vault_mind.memory import Memory
 from vault_mind.ranking import idf
 from vault_mind.rows import ABSENT, Row, digest
+from vault_mind.spelling import Alike
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
@@ -32,6 +33,7 @@ PATIENCE = 2.0  # seconds that a reader waits for another process between its tw
 DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on all are written again
 FAR = 0.1  # by which share the average length may be off because of the dead, likewise
 DEAD_OF_MANY, FAR_OF_MANY, MANY = 0.25, 0.25, 2_000  # the same shares where that takes long
+KEPT, KEPT_LENGTH = 10_000, 2_000  # memories that were given and are kept at hand; characters of such a one
 WASTE = 1 << 20  # bytes of dead texts that do not matter
 
 _INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
@@ -153,11 +155,17 @@ class Postings:
         """The memories of those numbers; those that are gone by now are left out."""
         with GUARD:
             opened = self._open()
-            found: dict[int, Memory] = {}
-            for part in _parts(numbers):
+            kept = opened.memories
+            found = dict(zip(numbers, map(kept.get, numbers), strict=True))
+            missing = [number for number, memory in found.items() if memory is None]
+            for part in _parts(missing):
                 rows = opened.db.execute(_marked(_READ + "WHERE id IN ({})", part), part)
                 found |= {row[0]: _memory(opened, row) for row in rows}
-            return found
+            if len(missing) > KEPT - len(kept):
+                kept.clear()
+            if len(missing) <= KEPT:
+                kept |= {n: m for n in missing if (m := found[n]) and len(m.text) <= KEPT_LENGTH}
+            return {number: memory for number, memory in found.items() if memory} if missing else cast(Any, found)
 
     def memories(self, clauses: str) -> Iterator[Memory]:
         """The memories that SQL's `clauses` let through."""
@@ -196,12 +204,17 @@ class Postings:
             query = _query(opened, weights, needed, among)
             found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
             numbers = opened.searcher.fast_field_values("id", [address for _, address in found]) if found else []
+            hits = list(zip(numbers, [value for value, _ in found], strict=True))
             known = len(opened.columns["state"])  # another process may have committed postings, and not yet their rows
-            hits = [(int(number), value) for number, (value, _) in zip(numbers, found, strict=True) if number < known]
+            if hits and max(numbers) >= known:
+                hits = [hit for hit in hits if hit[0] < known]
             return Proposal(hits, len(found) < limit)
 
     def frequency(self, term: str) -> int:
         """How many memories hold `term`."""
+        known = self._opened.frequencies.get(term) if self._opened else None
+        if known is not None:
+            return known
         with GUARD:
             return _frequency(self._open(), term)
 
@@ -215,16 +228,14 @@ class Postings:
                 )
             return opened.vocabulary[prefix]
 
-    def sized(self, prefix: str, length: int) -> Sequence[str]:
-        """Every term that begins with `prefix` and has `length` characters."""
-        terms = self.beginning(prefix)
+    def alike(self, letter: str) -> Alike:
+        """Every term that begins with `letter`, to be searched for what is spelt nearly like another."""
+        terms = self.beginning(letter)
         with GUARD:
-            known = self._open().by_length
-            if prefix not in known:
-                known[prefix] = {}
-                for term in terms:
-                    known[prefix].setdefault(len(term), []).append(term)
-            return known[prefix].get(length, ())
+            known = self._open().alike
+            if letter not in known:
+                known[letter] = Alike(terms)
+            return known[letter]
 
     def backwards(self) -> Sequence[str]:
         """Every term, each from its end to its beginning, sorted."""
@@ -244,18 +255,34 @@ class Postings:
                 opened.languages = [lang for (lang,) in opened.db.execute(statement)]
             return opened.languages
 
+    def beside(self, number: int) -> Sequence[int]:
+        """The two before and the two after `number` in its chat, as far as there are such."""
+        known = self._opened.beside.get(number) if self._opened else None
+        if known is None:
+            known = tuple(self.columns.beside(number))
+            self._open().beside[number] = known
+        return known
+
     def linked(self, numbers: Sequence[int]) -> dict[int, list[int]]:
         """Of each of `numbers` those that it links to and those that link to it."""
-        found: dict[int, list[int]] = {}
-        for part in _parts(numbers) if self.totals.links else ():
+        if not self.totals.links:
+            return {}
+        known = self._open().links
+        missing = [number for number in numbers if number not in known]
+        for part in _parts(missing):
+            found: dict[int, list[int]] = {number: [] for number in part}
             for statement in (_OUTWARD, _INWARD):
                 for number, other in self.rows(_marked(statement, part), part):
-                    found.setdefault(number, []).append(other)
-        return found
+                    found[number].append(other)
+            known |= found
+        return {number: known[number] for number in numbers if known[number]}
 
     def paths(self, numbers: Sequence[int]) -> dict[int, str]:
         """The paths of those numbers; those that are gone by now are left out."""
-        return {number: path for part in _parts(numbers) for number, path in self.rows(_marked(_PATHS, part), part)}
+        known = self._open().paths
+        for part in _parts([number for number in numbers if number not in known]):
+            known.update(self.rows(_marked(_PATHS, part), part))
+        return {number: known[number] for number in numbers if number in known}
 
     def known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
         """Of each of `paths` that is indexed its number and the hash of what was read."""
@@ -320,6 +347,7 @@ class Postings:
     def mark_stale(self, faults: Mapping[int, str]) -> None:
         """Note of memories by number why their files cannot be read now; once they can, they are read anew."""
         with GUARD, self._open().db as db:
+            self._open().memories.clear()
             db.executemany("UPDATE files SET fault = ?, hash = x'' WHERE id = ?", [(f, n) for n, f in faults.items()])
 
     def sweep(self, analysed: Callable[[Memory], Sequence[str]]) -> None:
@@ -452,12 +480,14 @@ def _term(opened: Generation, term: str, weight: float) -> tantivy.Query:
 
 
 def _frequency(opened: Generation, term: str) -> int:
-    if not opened.totals.dead:
-        return int(opened.searcher.doc_freq("terms", term))
     known = opened.frequencies.get(term)
-    if known is None:  # a search asks for it several times, and counting walks through all postings of the term
-        query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
-        known = opened.frequencies[term] = int(opened.searcher.search(query, 1, count=True).count)
+    if known is None:  # a search asks for it several times
+        if opened.totals.dead:  # counting walks through all postings of the term
+            query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
+            known = int(opened.searcher.search(query, 1, count=True).count)
+        else:
+            known = int(opened.searcher.doc_freq("terms", term))
+        opened.frequencies[term] = known
     return known
 
 

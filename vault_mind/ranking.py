@@ -14,13 +14,13 @@ from functools import lru_cache
 from math import log
 from typing import Protocol, TypeVar
 
-from vault_mind.analysis import language_named, query_terms, stopwords, terms
+from vault_mind.analysis import LONGEST, language_named, query_terms, stopwords, terms
 from vault_mind.analysis import words as words_of
 from vault_mind.compounds import kin, reversed_terms
 from vault_mind.dates import mentioned
 from vault_mind.memory import Memory
 from vault_mind.query import Query, holds, plain, written_at
-from vault_mind.spelling import nearest
+from vault_mind.spelling import Alike, nearest
 
 K1 = 1.2
 B = 0.75
@@ -135,8 +135,8 @@ class Vocabulary(Protocol):
         """Those that begin with `prefix`, sorted."""
         ...
 
-    def sized(self, prefix: str, length: int) -> Sequence[str]:
-        """Those that begin with `prefix` and have `length` characters."""
+    def alike(self, letter: str) -> Alike:
+        """Those that begin with `letter`."""
         ...
 
     def backwards(self) -> Sequence[str]:
@@ -155,9 +155,9 @@ class Counted(dict[str, int]):
         """Those that begin with `prefix`, sorted."""
         return sorted(term for term in self if term.startswith(prefix))
 
-    def sized(self, prefix: str, length: int) -> Sequence[str]:
-        """Those that begin with `prefix` and have `length` characters."""
-        return [term for term in self if len(term) == length and term.startswith(prefix)]
+    def alike(self, letter: str) -> Alike:
+        """Those that begin with `letter`."""
+        return Alike(self.beginning(letter))
 
     def backwards(self) -> Sequence[str]:
         """All of them, each from its end to its beginning, sorted."""
@@ -181,13 +181,14 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
             for other in relatives[:MOST_KIN]:
                 if vocabulary.frequency(other):  # a vocabulary may know words of the dead
                     weights.setdefault(other, KIN)
-    for word in dict.fromkeys(words_of(words)):
+    all_known = all(map(vocabulary.frequency, weights))
+    for word in () if all_known else dict.fromkeys(words_of(words)):
         if len(guessed) == MOST_GUESSED:
             break
-        stems = [term for one in spoken for term in terms(word, one) if term in weights]
+        stems = [term for one in spoken for term in _stems(word, one) if term in weights]
         if stems and not any(vocabulary.frequency(term) for term in stems):  # known to no language
             own = terms(word, language)
-            others = nearest(own[0], vocabulary.sized, vocabulary.frequency) if len(own) == 1 else ()
+            others = nearest(own[0], vocabulary.alike, vocabulary.frequency) if len(own) == 1 else ()
             if others := tuple(other for other in others if other not in stopwords(language)):
                 guessed[word] = others
                 weights = {term: weight for term, weight in weights.items() if term not in stems}
@@ -263,9 +264,10 @@ def second_look(
     final = dict(own)
     score_of = final.get
     taken: dict[int, float] = {}
+    taken_of = taken.get
     for number, value in foremost(own, LENDERS):  # best first, so that each takes from the best before the next best
         for other in beside(number):
-            share = taken.get(other, BESIDE)
+            share = taken_of(other, BESIDE)
             if share:
                 taken[other] = SECOND if share == BESIDE else 0.0
                 final[other] = score_of(other, 0.0) + value * share
@@ -362,6 +364,15 @@ def link_targets(memory: Memory) -> tuple[str, ...]:
 @lru_cache(maxsize=64)
 def _named(lang: str) -> str | None:
     return language_named(lang)
+
+
+def _stems(word: str, language: str) -> Sequence[str]:
+    return _known_stems(word, language) if len(word) <= LONGEST else terms(word, language)
+
+
+@lru_cache(maxsize=1 << 12)
+def _known_stems(word: str, language: str) -> tuple[str, ...]:
+    return tuple(terms(word, language))
 
 
 def _in_words(day: date) -> str:

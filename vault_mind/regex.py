@@ -4,13 +4,12 @@ import os
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from itertools import chain, groupby, islice, pairwise
 from mmap import mmap
 from operator import itemgetter
 from threading import Thread
-from typing import Any
+from typing import Any, NamedTuple, TypeVar, overload
 
 from vault_mind.errors import BadPatternError
 
@@ -19,7 +18,9 @@ MOST = 1_000  # repetitions that {n,m} may ask for, RE2's own bound
 WINDOW = 1 << 20  # bytes that one call searches, so that Ctrl-C is heard between two
 PART = 1 << 22  # bytes from which on another thread is worth its start
 THREADS = 8
-SPARSE = 20  # matches among them up to which the threads do not hinder each other
+SPARSE = 160  # matches among them up to which the threads do not hinder each other
+NEAR = 64  # texts
+WRONG = 1 << 11  # bytes for one text that is looked at in vain, up to which it pays to look for less than is asked
 
 _CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|\[(?!:\^?\w+:\])|[^\]\\\[])*\]"
 _ESCAPE = r"\\(?:[pPx]\{[^}]*\}|[pP]\w|.)"
@@ -28,6 +29,7 @@ _REPEAT = re.compile(rf"{_LITERAL}|\{{(\d+)(?:,(\d*))?\}}", re.DOTALL)
 _GROUP = re.compile(rf"{_LITERAL}|\(\?P?<([^>\W]\w*)>", re.DOTALL)
 _PARENTHESIS = re.compile(rf"{_LITERAL}|[()]", re.DOTALL)
 _TOKEN = re.compile(rf"\\Q(?P<quoted>.*?)(?:\\E|\Z)|{_ESCAPE}|{_CLASS}|\(\?(?:P?<\w+>|[\w-]+[:)])|.", re.DOTALL)
+_WORD_BEFORE = re.compile(r"((?:\(\?[imsU]+\))*)\\b(?![*+?{])")
 _WITHIN_A_LINE = re.compile(r"(?:[^\\\[\n(]|\((?!\?)|\\[bBdw]|\\[^\w\n])*")  # can match no newline, however it is read
 
 _NO_WORD = r"[^\p{L}\p{M}\p{N}_]"  # RE2's \b knows ASCII only, and nothing of a word that ends in a sign
@@ -50,10 +52,12 @@ _A_NEWLINE = "a match lies within one line; grep -U lets it span lines"
 
 Span = tuple[int, int]
 Pack = bytes | mmap
+Found = tuple[int, Sequence[Span] | None]
+T = TypeVar("T")
+Match = Callable[[Pack, int, int], Sequence[Span]]
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(NamedTuple):
     """A line that matched: its number from 1, its text, and the spans of characters that matched.
 
     With `context` it did not match but stands near one that did.
@@ -63,6 +67,37 @@ class Line:
     text: str
     spans: tuple[Span, ...]
     context: bool = False
+
+
+class Lines(Sequence[Line]):
+    """The lines of one text that match, at least one, made when they are first looked at."""
+
+    __slots__ = ("_data", "_made", "_pattern", "_spans", "_start")
+
+    def __init__(self, pattern: "Pattern", data: str, start: int, spans: Sequence[Span]) -> None:
+        self._pattern, self._data, self._start, self._spans = pattern, data, start, spans
+        self._made: list[Line] | None = None
+
+    def __bool__(self) -> bool:
+        return True
+
+    @overload
+    def __getitem__(self, at: int) -> Line: ...
+    @overload
+    def __getitem__(self, at: slice) -> Sequence[Line]: ...
+    def __getitem__(self, at: int | slice) -> Line | Sequence[Line]:
+        return self._all()[at]
+
+    def __len__(self) -> int:
+        return len(self._all())
+
+    def __iter__(self) -> Iterator[Line]:
+        return iter(self._all())
+
+    def _all(self) -> list[Line]:
+        if self._made is None:
+            self._made = self._pattern.around(self._data, self._start, self._spans)
+        return self._made
 
 
 class Pattern:
@@ -107,54 +142,126 @@ class Pattern:
             exact = rf"(?:{_START}|{_NO_WORD}){bounded}"
             self._beside = _compiled(whole, f"(?m){_NO_WORD}{bounded}", anchored=True, **case)
         self._match = _compiled(whole, f"(?m){exact}", never_capture=not word, **case)
-        self._scout = _compiled(whole, self._scouting(sources, fixed=fixed), never_capture=True, **case)
+        scouting, self._loose = self._scouting(sources, fixed=fixed), None
+        self._tells = scouting == exact  # whether what is found in the bytes as they are is what matches
+        self._scout = self._match if self._tells else _compiled(whole, scouting, never_capture=True, **case)
+        if not fixed and any(map(_WORD_BEFORE.match, sources)):  # RE2 looks for \b byte by byte, for letters at a leap
+            sources = [_WORD_BEFORE.sub(r"\1", source, count=1) for source in sources]
+            self._loose = _compiled(whole, self._scouting(sources, fixed=fixed), never_capture=True, **case)
 
     def lines(self, text: str) -> Iterator[Line]:
         """The lines of `text` that match, in order."""
         data = (text.replace("\r\n", "\n") if "\r" in text else text).encode()
-        simple = None if self._multiline or self._beside else self._plainly(data)
-        found = self._touched(data) if simple is None else iter(simple)
+        spans = None if self._multiline or self._beside else self._within(data, 0, len(data))
+        found = self._touched(data) if spans is None else iter(_around(data, 0, spans, marked=self._marked))
         return islice(_others(data, found) if self._invert else found, self._most)
+
+    def lines_at(self, text: str, place: Span, spans: Sequence[Span] | None) -> Sequence[Line]:
+        """As `lines` of `text`, for which `found` gave `spans` of the pack that holds it at `place`."""
+        if spans and "\r" not in text:
+            whole = len(text) if text.isascii() else len(text.encode())
+            if whole == place[1] - place[0] and text[0] != "\ufeff":  # a crash may have left something behind it
+                return Lines(self, text, place[0], spans)
+        return list(self.lines(text.removeprefix("\ufeff")))
+
+    def around(self, text: str, start: int, spans: Sequence[Span]) -> list[Line]:
+        """The lines of `text` that hold `spans`, each within a line, in bytes, of which it begins at `start`."""
+        return _around(text.encode(), start, spans, marked=self._marked)[: self._most]
 
     def candidates(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
         """The indices, ascending, of the texts in `pack` that may have lines to give; every other one has none.
 
         `pack` holds texts as UTF-8, each followed by one newline more; text i begins at `starts[i]`.
         """
-        if self._invert:
-            return iter(range(len(starts)))
-        return self._one_by_one(pack, starts) if self._multiline else self._all_at_once(pack, starts)
+        return (text for text, _ in self.found(pack, starts, first=True))
 
-    def _all_at_once(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
+    def found(self, pack: Pack, starts: Sequence[int], *, first: bool = False) -> Sequence[Found]:
+        """As `candidates`, each with the spans of bytes in `pack` that match; None: only its text can tell.
+
+        With `first` only the first span of a text may be there.
+        """
+        if self._invert:
+            return [(text, None) for text in range(len(starts))]
+        if self._multiline:
+            return [(text, None) for text in self._one_by_one(pack, starts)]
+        return self._all_at_once(pack, starts, first=first or (self._most == 1 and not self._marked))
+
+    def _all_at_once(self, pack: Pack, starts: Sequence[int], *, first: bool) -> Sequence[Found]:
         """By several threads where the first texts hold few matches: with many, each would wait for the other."""
         head = bisect_left(starts, min(PART, len(pack)))
-        found = list(self._matching(pack, starts, 0, head))
+        scout = self._loose or self._scout
+        seen = self._seen(scout, pack, starts, 0, head, once=first)
+        found = self._sorted_out(scout, seen, pack, starts)
+        if self._loose and (len(seen) - len(found)) * WRONG > PART:
+            scout = self._scout
         threads = max(min(os.cpu_count() or 1, THREADS, len(pack) // PART), 1)
-        if len(found) > SPARSE:
+        if len(seen) > SPARSE:
             threads = 1
         rest = len(starts) - head
         cuts = [head + rest * part // threads for part in range(threads + 1)]
-        works = [partial(self._matching, pack, starts, *each) for each in pairwise(cuts)]
-        return chain(found, works[0]() if threads == 1 else chain.from_iterable(_in_threads(works)))
+        works = [partial(self._seen, scout, pack, starts, *each, once=first) for each in pairwise(cuts)]
+        parts = [works[0]()] if threads == 1 else _in_threads(works)
+        return found + self._sorted_out(scout, list(chain.from_iterable(parts)), pack, starts)
 
-    def _matching(self, pack: Pack, starts: Sequence[int], first: int, last: int) -> Iterator[int]:
-        """Of the texts from `first` to before `last` those that may match."""
+    def _seen(
+        self, scout: Match, pack: Pack, starts: Sequence[int], first: int, last: int, *, once: bool
+    ) -> list[Span]:
+        """Where `scout` finds something in the texts from `first` to before `last`; of a text no more than matters."""
+        found: list[Span] = []
         if first >= last:
-            return
-        size = starts[last] if last < len(starts) else len(pack)
-        at, stop, text = starts[first], -1, first
-        while at < size:
-            if at > stop:  # no match runs over the end of a line, so a window may end at any of them
-                stop = pack.find(b"\n", at + WINDOW)
-                stop = size if stop < 0 or stop > size else stop
-            (found, _), *_ = self._scout(pack, at, stop)
-            if found < 0:
-                at = stop + 1
+            return found
+        at, end = starts[first], starts[last] if last < len(starts) else len(pack)
+        once = once or not self._tells or scout is not self._match
+        while at < end:
+            stop = pack.find(b"\n", at + WINDOW)  # no match runs over the end of a line, so a window may end at any
+            stop = end if stop < 0 or stop > end else stop
+            while at < stop:
+                span = scout(pack, at, stop)[0]
+                begin, at = span
+                if begin < 0 or begin == end:  # what is empty and stands at the end belongs to none of them
+                    break
+                found.append(span)
+                if once or begin == at:
+                    text = bisect_right(starts, begin)
+                    at = starts[text] if text < len(starts) else end
+                elif not self._marked:  # the rest of the line says nothing more
+                    at = _line_end(pack, at) + 1
+            else:
                 continue
-            text = bisect_right(starts, found, text) - 1
-            yield text
-            text += 1
-            at = starts[text] if text < len(starts) else size
+            at = stop + 1
+        return found
+
+    def _sorted_out(self, scout: Match, seen: Sequence[Span], pack: Pack, starts: Sequence[int]) -> list[Found]:
+        """The texts in which `scout` has `seen` something, those left out that hold no match after all."""
+        tells = self._tells and scout is self._match
+        found: list[Found] = []
+        spans: list[Span] = []
+        text, following, count = 0, 0, len(starts)
+        for span in seen:
+            if span[0] >= following:
+                far = text + NEAR  # few steps from one to the next, mostly
+                near = far < count and starts[far] > span[0]
+                text = bisect_right(starts, span[0], text, far if near else count) - 1
+                following = starts[text + 1] if text + 1 < count else len(pack)
+                spans = []
+                if tells:
+                    found.append((text, spans))
+                else:
+                    told = self._told(pack, starts[text], following - 1)
+                    if told is None or told:
+                        found.append((text, told))
+            if span[0] == span[1] and tells:  # it may stand on a line that its text does not have
+                found[-1] = (text, None)
+            spans.append(span)
+        return found
+
+    def _told(self, pack: Pack, start: int, end: int) -> list[Span] | None:
+        """The spans of the text from `start` to `end`; None where the bytes as they are do not tell them."""
+        spans = None if self._beside else self._within(pack, start, end)
+        if spans or spans is None:
+            return spans
+        marked = pack.find(b"\r", start, end) >= 0 or pack[start : start + 3] == b"\xef\xbb\xbf"
+        return None if marked else []
 
     def _one_by_one(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
         """With bounds: a match that may span lines would run through one text after another."""
@@ -171,27 +278,20 @@ class Pattern:
         words = not fixed and any(token[0] in (r"\b", r"\B") for source in sources for token in _TOKEN.finditer(source))
         return _joined(sources, _NOWHERE if words else _LOOSE, fixed=fixed)
 
-    def _plainly(self, data: bytes) -> list[Line] | None:
-        """As `_touched` where each match lies within a line, which takes half the time; None where one is empty."""
-        found: list[Line] = []
-        match, size = self._match, len(data)
-        at, number, counted = 0, 1, 0
-        while at < size:
-            first, last = match(data, at, size)[0]
+    def _within(self, data: Pack, at: int, end: int) -> list[Span] | None:
+        """The bounds of every match from `at` to `end`, each within a line; None where one is empty."""
+        found: list[Span] = []
+        match = self._match
+        while at < end:
+            span = match(data, at, end)[0]
+            first, at = span
             if first < 0:
                 break
-            if first == last:
+            if first == at:
                 return None
-            start, stop = data.rfind(b"\n", at, first) + 1 or at, _line_end(data, first)
-            number += data.count(b"\n", counted, start)
-            counted, spans = start, []
-            while first >= 0 and self._marked:
-                spans.append((first - start, last - start))
-                first, last = match(data, last, stop)[0] if last < stop else (-1, -1)
-                if first == last >= 0:
-                    return None
-            found.append(_line(number, data[start:stop], spans))
-            at = stop + 1
+            found.append(span)
+            if not self._marked:
+                at = _line_end(data, at) + 1
         return found
 
     def _touched(self, data: bytes) -> Iterator[Line]:
@@ -242,14 +342,14 @@ class Pattern:
         return self._match(data, at, len(data))[self._group]
 
 
-def _in_threads(works: Sequence[Callable[[], Iterator[int]]]) -> list[list[int]]:
+def _in_threads(works: Sequence[Callable[[], T]]) -> list[T]:
     """What each of `works` gives, all at the same time: RE2 lets go of the interpreter while it searches."""
-    found: list[list[int]] = [[] for _ in works]
+    found: dict[int, T] = {}
     failed: list[BaseException] = []
 
     def run(at: int) -> None:
         try:
-            found[at] = list(works[at]())
+            found[at] = works[at]()
         except BaseException as error:
             failed.append(error)
 
@@ -260,7 +360,7 @@ def _in_threads(works: Sequence[Callable[[], Iterator[int]]]) -> list[list[int]]
         thread.join()
     if failed:
         raise failed[0]
-    return found
+    return [found[at] for at in range(len(works))]
 
 
 def surrounded(text: str, found: Iterable[Line], before: int, after: int) -> Iterator[list[Line]]:
@@ -285,7 +385,27 @@ def _others(data: bytes, found: Iterable[Line]) -> Iterator[Line]:
             yield Line(number, line.decode(), ())
 
 
-def _line_end(data: bytes, at: int) -> int:
+def _around(data: bytes, start: int, spans: Iterable[Span], *, marked: bool) -> list[Line]:
+    """The lines that hold `spans`, ascending, each within a line; `data` begins at `start` of what they count."""
+    found: list[Line] = []
+    number, first, stop = 1, 0, -1
+    places: list[Span] = []
+    for begin, end in spans:
+        if begin - start > stop:
+            if stop >= 0:
+                found.append(_line(number, data[first:stop], places))
+            counted, first = first, data.rfind(b"\n", first, begin - start) + 1 or first
+            stop = _line_end(data, begin - start)
+            number += data.count(b"\n", counted, first)
+            places = []
+        if marked:
+            places.append((begin - start - first, end - start - first))
+    if stop >= 0:
+        found.append(_line(number, data[first:stop], places))
+    return found
+
+
+def _line_end(data: Pack, at: int) -> int:
     end = data.find(b"\n", at)
     return len(data) if end < 0 else end
 
@@ -302,9 +422,7 @@ def _line(number: int, raw: bytes, spans: Sequence[Span]) -> Line:
     return Line(number, text, tuple(zip(places[::2], places[1::2], strict=True)))
 
 
-def _compiled(
-    shown: str, source: str, *, anchored: bool = False, **options: bool
-) -> Callable[[Pack, int, int], Sequence[Span]]:
+def _compiled(shown: str, source: str, *, anchored: bool = False, **options: bool) -> Match:
     """The search for `source`: of (data, from, to) the spans of the first match and its groups, (-1, -1) for none."""
     import re2  # late: only a regex search needs it
 

@@ -1,5 +1,6 @@
 """A search in the index: tantivy proposes, and what is asked of a memory is looked at as `ranking` does."""
 
+from bisect import bisect_left, bisect_right
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -35,7 +36,7 @@ from vault_mind.rows import ABSENT, ASIDE, CURRENT
 
 if TYPE_CHECKING:
     from vault_mind.meaning import Meaning
-    from vault_mind.regex import Pattern
+    from vault_mind.regex import Pattern, Span
 
 SPARE = 10  # memories beyond the candidates; where more tie at that place, tantivy's order says which are candidates
 TIES = 4_096  # memories with the very same score that are put in order by path
@@ -57,14 +58,15 @@ class Search:
     def ranked(self, query: Query, k: int, now: datetime, *, past: bool) -> list[Hit]:
         """The best `k` for the words of `query`."""
         look = self._look(query, k, now, past=past)
-        final = second_look(look.own, self._postings.columns.beside, look.links)
+        final = second_look(look.own, self._postings.beside, look.links)
         fits: Mapping[int, float] = {}
+        least = look.own[k - 1][1] if len(look.own) >= k else 0.0  # no score was made less
         if self._meaning and (cosines := self._cosines(query, list(final))):
             fits = _standing_out(cosines)
-            final = blended(final, cosines)
-        known = {number for number, _ in look.own}
-        best = self._first(sorted(final.items(), key=itemgetter(1), reverse=True), k, known, look.sieve)
+            final, least = blended(final, cosines), 0.0
         words = dict(look.own)
+        ordered = sorted([pair for pair in final.items() if pair[1] >= least], key=itemgetter(1), reverse=True)
+        best = self._first(ordered, k, words, look.sieve)
         if not fits:
             return [Hit(memory, value, fit(words.get(n, 0.0), value, look.ideal)) for n, memory, value in best]
         return [Hit(m, value, max(fits.get(n, 0.0), words.get(n, 0.0) / look.ideal)) for n, m, value in best]
@@ -135,6 +137,9 @@ class Search:
         must = _needed(query, self._language, self._postings.languages())
         wanted = max(CANDIDATES, k)
         limit = wanted + SPARE + min(self._postings.columns.hidden, wanted)
+        frequencies = map(self._postings.frequency, asked.weights)
+        if sum(each for each in frequencies if each < self._postings.totals.memories / 2) < k:
+            limit *= 4  # the last of the best hold common words only, and so as many as any others
         while True:
             found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among)
             passing = sieve.passing(found)
@@ -148,10 +153,12 @@ class Search:
         """The first `wanted` of `found`; of those that tie with the last of them the first by path."""
         if len(found) <= wanted or found[wanted][1] < found[wanted - 1][1]:
             return found[:wanted]
-        better = [pair for pair in found if pair[1] > found[wanted][1]]
-        tied = [pair for pair in found if pair[1] == found[wanted][1]]
-        paths = self._postings.paths([number for number, _ in tied])
-        return (better + sorted(tied, key=lambda pair: paths.get(pair[0], "")))[:wanted]
+        level = found[wanted][1]
+        first = bisect_left(found, -level, key=lambda pair: -pair[1])
+        last = bisect_right(found, -level, first, key=lambda pair: -pair[1])
+        paths = self._postings.paths([number for number, _ in found[first:last]])
+        tied = sorted((paths.get(number, ""), number) for number, _ in found[first:last])[: wanted - first]
+        return found[:first] + [(number, level) for _, number in tied]
 
     def explained(self, query: Query, hits: Sequence[Hit], now: datetime, *, past: bool) -> list[Explanation]:
         """Where the scores of `hits` come from."""
@@ -160,14 +167,14 @@ class Search:
         numbers = {
             path: number for path, (number, _) in self._postings.known([hit.memory.path for hit in hits]).items()
         }
-        final = second_look(look.own, self._postings.columns.beside, look.links)
+        final = second_look(look.own, self._postings.beside, look.links)
         embedded = self._embedded(list(numbers.values()))
         highest = max(final.values(), default=0.0)
         found = []
         for hit in hits:
             number = numbers.get(hit.memory.path, 0)
             parts = self._parts_of(hit.memory, own.get(number, 0.0), look)
-            given = gifts(number, look.own, self._postings.columns.beside, look.links)
+            given = gifts(number, look.own, self._postings.beside, look.links)
             lenders = self._postings.numbered([other for _, other, _ in given])
             parts += [(f"{how} {lenders[other].path}", value) for how, other, value in given if other in lenders]
             if self._meaning:
@@ -225,6 +232,19 @@ class Search:
             allowed = matching if allowed is None else allowed & matching
         return allowed
 
+    def grepped(self, pattern: "Pattern") -> "list[tuple[Memory, Span, Sequence[Span] | None]]":
+        """The memories that may have lines to give, by path; with each what `Pattern.lines_at` is told of its place."""
+        texts, starts, owners = self._postings.texts()
+        found = {owners[at]: (at, spans) for at, spans in pattern.found(texts, starts)}
+        found.pop(0, None)  # nobody's any more
+        memories = self._postings.numbered(list(found))
+        placed: list[tuple[Memory, Span, Sequence[Span] | None]] = []
+        for number, memory in memories.items():
+            at, spans = found[number]
+            end = starts[at + 1] if at + 1 < len(starts) else len(texts)
+            placed.append((memory, (starts[at], end - 1), spans))
+        return sorted(placed, key=lambda one: one[0].path)
+
     def matching(self, pattern: "Pattern") -> Iterator[int]:
         """The numbers of the memories that may match."""
         texts, starts, owners = self._postings.texts()
@@ -266,7 +286,7 @@ class _Sieve:
         if self._filters:
             return [pair for pair in found if self.passes(pair[0])]
         states = self._states
-        if self._past:
+        if self._past or not self._postings.columns.hidden:
             return found
         return [pair for pair in found if states[pair[0]] == CURRENT or self.passes(pair[0])]
 
