@@ -710,6 +710,6 @@ def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bo
     return at is not None and (start is None or at >= start) and (end is None or at < end)
 
 
-from vault_mind import cli_history  # noqa: E402  # at the end: its commands stand below these in --help
+from vault_mind import cli_history, cli_tidy  # noqa: E402, F401  # at the end: their commands stand below these in --help
 
 __all__ = ["app"]
