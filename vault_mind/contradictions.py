@@ -81,8 +81,8 @@ def all_touched(text: str, by: str, language: str, *, clauses: bool = False) -> 
 
 
 def shared(old: str, new: str, language: str) -> list[str]:
-    """The telling terms of `old` that `new` has as well, or that it could have: a question that both answer."""
-    ours = _telling(f"{new} {related(new)}", language)
+    """The telling terms that both have, in the order of `old`: a question to which both are an answer."""
+    ours = _telling(new, language)
     return [term for term in query_terms(old, language) if term in ours]
 
 

@@ -86,9 +86,14 @@ def merges(
 
 def lost(old: Memory, kept: Memory, language: str = "english") -> frozenset[str]:
     """The telling terms of what `old` says, of its tags and other names, that `kept` does not hold."""
-    title = old.frontmatter.get("title")
-    said = "\n".join((old.body, *old.tags, *old.aliases, title if isinstance(title, str) else ""))
-    return telling(said, language_of(old, language)) - telling(kept.searched, language_of(kept, language))
+    said, held = (telling(_said(each), language_of(each, language)) for each in (old, kept))
+    return said - held
+
+
+def _said(memory: Memory) -> str:
+    """What it says, without the name of its file, which may be that of what it said once."""
+    title = memory.frontmatter.get("title")
+    return "\n".join((memory.body, *memory.tags, *memory.aliases, title if isinstance(title, str) else ""))
 
 
 class _Said:
@@ -125,7 +130,6 @@ class _Said:
             made = slug(memory.body)
             if made in (title, _NUMBERED.sub("", title)):
                 return frozenset()
-            title = _NUMBERED.sub("", title)
         said = frozenset(terms(memory.body, self.language))
         return frozenset(terms(re.sub(r"[-_]", " ", title), self.language)) - said
 
