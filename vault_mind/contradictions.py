@@ -3,6 +3,7 @@
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from vault_mind.analysis import query_terms
 from vault_mind.decisions import Neighbour
@@ -63,11 +64,10 @@ def touches(text: str, other: str, language: str, *, wish: bool = False) -> bool
 
     For a `wish`, and for a sentence of few words, one such word is enough.
     """
-    if relation(text, other[:QUOTED]):
+    common = _telling(f"{text} {related(text)}", language) & _telling(other, language)
+    if len(common) > 1 or (common and (wish or len(_telling(text, language)) <= 4)):
         return True
-    ours = _telling(f"{text} {related(text)}", language)
-    shared = ours & _telling(other, language)
-    return len(shared) > 1 or (len(shared) == 1 and (wish or len(_telling(text, language)) <= 4))
+    return relation(text, other[:QUOTED]) is not None
 
 
 def all_touched(text: str, by: str, language: str, *, clauses: bool = False) -> bool:
@@ -86,5 +86,6 @@ def shared(old: str, new: str, language: str) -> list[str]:
     return [term for term in query_terms(old, language) if term in ours]
 
 
-def _telling(text: str, language: str) -> set[str]:
-    return set(query_terms(text, language)) - _COMMON
+@lru_cache(maxsize=1 << 10)  # one memory is held against many others
+def _telling(text: str, language: str) -> frozenset[str]:
+    return frozenset(query_terms(text, language)) - _COMMON

@@ -236,9 +236,11 @@ def _may_be(old: Memory, by: Memory, settings: Settings) -> bool:
     language = language_of(old, settings.language)
     if language != language_of(by, settings.language) or not _made(old) < _made(by):
         return False
-    if (own_words(old) and not own_words(by)) or reads_like_orders(by.body) or apart(by.body, old.body):
+    if own_words(old) and not own_words(by):
         return False
-    return touches(by.body, old.body, language) and all_touched(old.body, by.body, language, clauses=True)
+    if not touches(by.body, old.body, language) or not all_touched(old.body, by.body, language, clauses=True):
+        return False
+    return not (apart(by.body, old.body) or reads_like_orders(by.body))
 
 
 def _made(memory: Memory) -> float:
