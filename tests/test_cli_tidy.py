@@ -213,6 +213,20 @@ def test_a_model_that_fails_leaves_the_duplicates_and_its_own_exit_code(
     assert gone(vault) == sorted(three[::2])
 
 
+def test_a_model_that_fails_never_looks_as_if_there_were_nothing_to_tidy(
+    call: Run, said: Said, online: MessagesApi
+) -> None:
+    said("The user lives in Bergen.", 9)
+    said("The user moved to Oslo.", 1)
+    online.script(Answer("no JSON at all"))
+
+    ended = call("tidy", "--yes")
+
+    assert ended.exit_code == 3
+    assert "the model gave no JSON" in ended.stderr
+    assert "nothing to tidy" not in ended.stderr
+
+
 def test_at_a_terminal_it_is_asked_in_line_and_nothing_of_a_memory_drives_it(
     on_terminal: OnTerminal, vault: Vault, said: Said
 ) -> None:

@@ -64,7 +64,8 @@ def tidy(
             settled = settling.carry_out([ready[number - 1][0] for number in chosen], tells)
     if json:
         _print_data(found, ready, settled, dry_run=dry_run)
-    _tell(session, ready, settled, dry_run=dry_run)
+    if ready or failed is None:  # an error is no empty result
+        _tell(session, ready, settled, dry_run=dry_run)
     if failed:
         raise failed
     if ready and not (settled.done and not settled.back):
