@@ -50,6 +50,8 @@ CALLS = [
     (0, "log jonna -n 5 --json"),
     (1, "diff --path jonna"),
     (0, "why jonna --json"),
+    (0, "tidy --duplicates-only --offline --yes --json"),
+    (0, "tidy --dry-run"),
     (0, "stats --json"),
     (0, "doctor --all"),
     (0, "doctor --json"),

@@ -722,6 +722,6 @@ def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bo
     return at is not None and (start is None or at >= start) and (end is None or at < end)
 
 
-from vault_mind import cli_history, cli_learn  # noqa: E402, F401  # at the end: their commands stand below these
+from vault_mind import cli_history, cli_learn, cli_tidy  # noqa: E402, F401  # at the end: their commands stand below these
 
 __all__ = ["app", "program"]

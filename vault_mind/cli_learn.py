@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Annotated
 
-from vault_mind import declared, render
+from vault_mind import declared as typer  # in its words
+from vault_mind import render
 from vault_mind.command import NO_MATCH, JsonFlag, OfflineFlag, VaultOption, app, opened, print_json, say, sync
 from vault_mind.screen import Screen
 from vault_mind.session import Session
@@ -15,9 +16,9 @@ if TYPE_CHECKING:
 
 @app.command(epilog="Example: vault-mind learn --again")
 def learn(
-    ctx: declared.Context,
+    ctx: typer.Context,
     vault: VaultOption = None,
-    again: Annotated[bool, declared.Option("--again", help="Also from what has failed too often to be tried.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Also from what has failed too often to be tried.")] = False,
     offline: OfflineFlag = False,
     json: JsonFlag = False,
 ) -> None:
@@ -41,7 +42,7 @@ def learn(
     if damaged := len(session.journal.damaged()):
         say(f"{_exchanges(damaged)} in the journal cannot be read; see: vault-mind doctor", "yellow")
     if left:
-        raise declared.Exit(NO_MATCH)
+        raise typer.Exit(NO_MATCH)
 
 
 def _worked_through(session: Session, *, again: bool) -> Iterator[tuple["Exchange", "Learned"]]:

@@ -7,11 +7,13 @@ What is doubtful is no relation at all: better two memories than a wrong one tak
 
 import re
 import unicodedata
+from functools import lru_cache
 from typing import NamedTuple
 
 from vault_mind.analysis import STOPWORDS, terms, words
 from vault_mind.third_person import SentencePattern, moved_home
 
+KEPT = 1 << 10  # sentences kept as they were read: one is held against many others
 SUPERSEDE, UPDATE, KNOWN = "supersede", "update", "none"
 
 
@@ -203,6 +205,7 @@ def apart(new: str, old: str) -> bool:
     return all(names) and not names[0] & names[1]
 
 
+@lru_cache(maxsize=KEPT)
 def plain(sentence: str) -> str:
     """`sentence` in small letters, contractions written out, without its end mark and the words that only colour it."""
     text = unicodedata.normalize("NFKC", sentence).replace("’", "'").casefold()
@@ -215,6 +218,7 @@ def plain(sentence: str) -> str:
     return text.replace(" ,", ",").strip(" .!;,")
 
 
+@lru_cache(maxsize=KEPT)
 def related(sentence: str) -> str:
     """Words that a memory of the same slot may use instead, to look for it by."""
     claim = _claim(plain(sentence))
@@ -238,6 +242,7 @@ def _tells_of_the_past(said: str) -> bool:
     )
 
 
+@lru_cache(maxsize=KEPT)
 def _claim(said: str) -> Claim | None:
     for slot, holds, pattern in _CLAIMS:
         if match := pattern.fullmatch(said):

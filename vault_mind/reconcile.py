@@ -109,13 +109,28 @@ def covers(whole: str, part: str, language: str = "english") -> bool:
     It holds every name and number of `part`, as many negations, and most of its telling terms.
     """
     whole, part = _written_out(whole), _written_out(part)
-    ours, theirs = (
-        {_ALIKE.get(term, term) for term in query_terms(text, language)} - _FILLERS for text in (whole, part)
-    )
+    ours, theirs = telling(whole, language), telling(part, language)
     told = theirs - {"user"}
     if len(told & ours) < 0.6 * len(told) or _marks(part) - _marks(whole) or _names(part) - _names(whole):
         return False
     return all(_marks(whole)[word] == _marks(part)[word] for word in _NEGATING)
+
+
+def telling(text: str, language: str = "english") -> frozenset[str]:
+    """The terms by which sentences are compared: of verbs that say the same the first, without words that add nothing.
+
+    What `same` takes for said already by a sentence has no other terms than that sentence.
+    """
+    return frozenset({_ALIKE.get(term, term) for term in query_terms(_written_out(text), language)} - _FILLERS)
+
+
+def unlike(text: str) -> tuple[frozenset[tuple[str, int]], frozenset[tuple[str, int]]]:
+    """What must not differ between two sentences that say the same: numbers, negations and the like; names.
+
+    Those of one wording may have their names in other letters.
+    """
+    text = _written_out(text)
+    return frozenset(_marks(text).items()), frozenset(_names(text).items())
 
 
 def _overlap(ours: set[str], theirs: set[str]) -> float:

@@ -3,15 +3,18 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from vault_mind.history import Change, Version
+from vault_mind.memory import Memory
 from vault_mind.past import Story
 from vault_mind.purge import Change as Purged
 from vault_mind.purge import Outcome, Plan
 from vault_mind.render import memory_data, one_line, visible
 from vault_mind.screen import Piece
+from vault_mind.tidying import Proposal
 
 SHORT = 10  # characters of a version's id
 LISTED = 3  # paths named of one version
 SHOWN = 8  # lines of one kind that a purge shows
+WIDEST = 120  # characters of a memory that a tidy names
 _WIDTH = 10  # of the column that says what a line is about
 
 _VERBS = {"added": "+", "changed": "~", "deleted": "-", "renamed": ">"}
@@ -147,6 +150,30 @@ def purge_data(told: Plan, done: Outcome | None) -> dict[str, object]:
             "advice": done.advice,
         },
     }
+
+
+def proposal(number: int, of: int, told: Proposal, changed: str) -> list[Piece]:
+    """One proposal of a tidy: what stays, what gives way and why, and the diff."""
+    why = "out of date, says the model" if told.outdated else "says the same"
+    return [
+        (f"{number} of {of}: {why}\n", "bold"),
+        *_rows("stays", [_said(told.kept)]),
+        *_rows("gives way", map(_said, told.gone)),
+        *diff(changed),
+        ("\n", ""),
+    ]
+
+
+def proposal_data(number: int, told: Proposal, changed: str) -> dict[str, object]:
+    """A proposal as `--json` gives it."""
+    why = "outdated" if told.outdated else "duplicate"
+    gone = [memory.path for memory in told.gone]
+    return {"number": number, "why": why, "kept": told.kept.path, "gone": gone, "diff": changed}
+
+
+def _said(memory: Memory) -> str:
+    line = one_line(memory.body)
+    return f"{one_line(memory.path)}: {line if len(line) <= WIDEST else line[: WIDEST - 1].rstrip() + '…'}"
 
 
 def _rows(name: str, lines: Iterable[str], style: str = "") -> list[Piece]:

@@ -40,7 +40,7 @@ class Plan:
     @property
     def diff(self) -> str:
         """The change as a unified diff; bytes that are not UTF-8 are shown as �."""
-        return "".join(_diff(step) for step in self.steps)
+        return "".join(map(difference, self.steps))
 
 
 def plan(history: History, name: str | None = None) -> Plan:
@@ -91,6 +91,14 @@ def undo(history: History, planned: Plan, subject: str, trailers: Mapping[str, s
     before = {step.path: step.now for step in planned.steps if step.now is not None}
     paths = [step.path for step in planned.steps]
     return commit(history, paths, subject, {**trailers, UNDOES: planned.version.id}, before=before)
+
+
+def difference(step: Step) -> str:
+    """What a step changes, as a unified diff."""
+    sides = [(data or b"").decode("utf-8", "replace").splitlines(keepends=True) for data in (step.now, step.then)]
+    names = [step.path if data is not None else "/dev/null" for data in (step.now, step.then)]
+    lines = difflib.unified_diff(sides[0], sides[1], names[0], names[1])
+    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)
 
 
 def _named(history: History, name: str) -> Version:
@@ -204,10 +212,3 @@ def _put(history: History, step: Step) -> None:
     else:
         file.parent.mkdir(parents=True, exist_ok=True)
         write_whole(file, step.then, expected=step.now)
-
-
-def _diff(step: Step) -> str:
-    sides = [(data or b"").decode("utf-8", "replace").splitlines(keepends=True) for data in (step.now, step.then)]
-    names = [step.path if data is not None else "/dev/null" for data in (step.now, step.then)]
-    lines = difflib.unified_diff(sides[0], sides[1], names[0], names[1])
-    return "".join(line if line.endswith("\n") else f"{line}\n\\ No newline at end of file\n" for line in lines)

@@ -6,14 +6,13 @@ exchange marks what the first left unmarked.
 """
 
 import logging
-import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from vault_mind import prompt
-from vault_mind.analysis import query_terms
 from vault_mind.config import Settings
+from vault_mind.contradictions import all_touched, touches
 from vault_mind.decisions import FORGET, KNOWN, SCHEMA, SUPERSEDE, UPDATE, Case, Decision, Neighbour, decided
 from vault_mind.errors import (
     MemoryChangedError,
@@ -25,7 +24,7 @@ from vault_mind.errors import (
     VaultMindError,
 )
 from vault_mind.extraction import Candidate
-from vault_mind.frames import apart, related, relation
+from vault_mind.frames import apart, related
 from vault_mind.index import Index
 from vault_mind.journal import MOST_TRIES, Exchange
 from vault_mind.memory import Memory
@@ -37,10 +36,6 @@ NEAR = 50  # memories looked at for each candidate; copies of one are among them
 SHOWN = 8  # different ones of them that a case shows
 QUOTED = 500  # characters of each
 TRIES = 5  # times that a file is read anew because somebody else writes it
-
-# Terms of so many sentences about a user that they make no two of them neighbours.
-_COMMON = frozenset(query_terms("user like love enjoy hate prefer want need have own name call thing use"))
-_SENTENCE = re.compile(r"(?<=[.!?])\s+|\n+")
 
 log = logging.getLogger(__name__)
 
@@ -205,17 +200,8 @@ class Upkeep:
         return found
 
     def _touches(self, candidate: Candidate, memory: Memory) -> bool:
-        """Whether a memory may say something of the same thing: it shares words that tell, or a rule says so."""
-        if relation(candidate.text, memory.body[:QUOTED]):
-            return True
-        language = self._settings.language
-        ours, theirs = (
-            set(query_terms(text, language)) - _COMMON
-            for text in (f"{candidate.text} {related(candidate.text)}", memory.body)
-        )
-        shared = ours & theirs
-        said = set(query_terms(candidate.text, language)) - _COMMON
-        return len(shared) > 1 or (len(shared) == 1 and (candidate.forget or len(said) <= 4))
+        """Whether a memory may say something of the same thing."""
+        return touches(candidate.text, memory.body, self._settings.language, wish=candidate.forget)
 
     def _same(self, one: str, other: str) -> bool:
         threshold, language = self._settings.dedupe_threshold, self._settings.language
@@ -322,7 +308,7 @@ class Upkeep:
             return False  # it would say less
         if not memory.source:
             why = "it is a note of yours"
-        elif not self._is_all_touched(memory, candidate):
+        elif not all_touched(memory.body, candidate.text, self._settings.language):
             why = "it says other things as well"
         else:
             return True
@@ -331,14 +317,6 @@ class Upkeep:
                 Problem(memory.path, f"may be out of date: {candidate.text} ({why}, so it is left as it is)")
             )
         return False
-
-    def _is_all_touched(self, memory: Memory, candidate: Candidate) -> bool:
-        """Whether every sentence of a memory shares a telling word with the candidate."""
-        sentences = [sentence for sentence in _SENTENCE.split(memory.body) if query_terms(sentence)]
-        ours = set(query_terms(f"{candidate.text} {related(candidate.text)}", self._settings.language)) - _COMMON
-        return len(sentences) < 2 or all(
-            ours & (set(query_terms(sentence, self._settings.language)) - _COMMON) for sentence in sentences
-        )
 
     def _covers(self, whole: str, part: str) -> bool:
         return covers(whole, part, self._settings.language)

@@ -375,6 +375,14 @@ class Vault:
                     return theirs
             raise self._conflict(memory.path, ours, "somebody else keeps changing it", at)
 
+    def put_back(self, old: Memory, new: Memory) -> None:
+        """Take a change of ours back: the file of `new` says again, byte for byte, what `old` says.
+
+        Raises MemoryChangedError when it no longer says what `new` says.
+        """
+        with self.lock():
+            self._write(self._inside(old.path), old.text, expected=new.text)
+
     def rename(self, memory: Memory, stem: str) -> Memory:
         """Give the memory's file a name made from `stem`, in its folder; links to it are not followed up."""
         with self.lock():
