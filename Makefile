@@ -2,6 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= auto
+BRIEF := query regex search meaning sync columns cases_sync # the tests that try less on an everyday run
 
 .PHONY: check lint test storm semantic live bench
 
@@ -20,6 +21,7 @@ storm: .venv/ready
 	$(BIN)/python -m tests.storm
 	$(BIN)/pytest -n $(WORKERS) -m storm --timeout 1800 --ignore tests/test_storm.py
 	THOROUGH=30 $(BIN)/pytest -n $(WORKERS) tests/test_laws.py --timeout 1800
+	THOROUGH=4 $(BIN)/pytest -n $(WORKERS) $(addprefix tests/test_,$(addsuffix .py,$(BRIEF))) --timeout 1800
 
 semantic: .venv/ready
 	$(BIN)/pip install --quiet --editable '.[semantic,semantic-test]'

@@ -27,6 +27,10 @@ from vault_mind.cli import app
 if threading.current_thread() is threading.main_thread():
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
+# Hundreds of Pythons start here, and without it each would compile all of this anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 THOROUGH = int(os.environ.get("THOROUGH", "1"))  # `make storm` asks the laws of frontmatter for many more examples
 
 settings.register_profile(
@@ -46,6 +50,29 @@ def pytest_configure(config: pytest.Config) -> None:
         folder = tempfile.mkdtemp(prefix="vault-mind-tests-", dir=MEMORY)
         os.environ["PYTEST_DEBUG_TEMPROOT"] = folder
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
+
+
+WHERE = {"history", "vault", "place"}  # what says where else the same is tried
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of what is tried in several places with several values, try each value in one of them; the storm tries all.
+
+    The places take turns, so that each is tried with some of the values. What has no other values is tried in two.
+    """
+    tried: dict[object, dict[str, list[pytest.Item]]] = {}
+    for item in items:
+        callspec = getattr(item, "callspec", None)
+        if callspec and (where := next(iter(WHERE & callspec.params.keys()), None)):
+            value = "-".join(f"{name}={it!r}" for name, it in sorted(callspec.params.items()) if name != where)
+            tried.setdefault((item.path, item.nodeid.partition("[")[0]), {}).setdefault(value, []).append(item)
+    for turn, values in enumerate(tried.values()):
+        for each, places in enumerate(values.values(), turn):
+            kept = 1 if len(values) > 1 else 2
+            for i, item in enumerate(places):
+                if (i - each) % len(places) >= kept:
+                    item.add_marker(pytest.mark.storm)
 
 
 NOW = datetime(2026, 11, 29, 18, 42, 7, tzinfo=UTC)

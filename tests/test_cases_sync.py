@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from tests.conftest import NOW, Run
+from tests.conftest import NOW, THOROUGH, Run
 from vault_mind import Index, Vault
 from vault_mind.files import is_elsewhere
 from vault_mind.ranking import rank
@@ -145,7 +145,7 @@ def test_VS_01_what_a_copy_says_is_not_known_already(door: None, run: Run) -> No
     assert run("remember", "The door code is 5555.").stderr.count("known already") == 0
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(3 * THOROUGH))
 def test_VS_01_index_and_reference_agree_whatever_becomes_of_the_copies(
     vault: Vault, index: Index, write: Write, seed: int
 ) -> None:

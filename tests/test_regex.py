@@ -13,6 +13,7 @@ from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import vault_mind.regex
+from tests.conftest import THOROUGH
 from vault_mind.errors import BadPatternError
 from vault_mind.regex import LONGEST, WINDOW, Line, Lines, Pattern, surrounded
 
@@ -370,7 +371,7 @@ def test_lines_around_are_given_in_runs(numbers: list[int], before: int, after: 
 
 
 @pytest.mark.parametrize("pattern", NASTY)
-@settings(max_examples=25)
+@settings(max_examples=10 * THOROUGH)
 @given(texts=PACKS, options=OPTIONS)
 def test_no_text_with_a_match_is_missed(pattern: str, texts: list[str], options: dict[str, bool]) -> None:
     no_text_is_missed(pattern, texts, options)

@@ -217,13 +217,13 @@ def _keep_waiting(history: History, turn: Turn, outcome: Outcome) -> bool:
 def _committed(history: History, turn: Turn, contents: Mapping[str, bytes] | None = None) -> Outcome:
     """Make the version, of the files on disk but for `contents`. Raises NotCommittedError and GitError."""
     for _ in range(TRIES):
-        head = _ready(history)
+        head, rules = _ready(history), rules_of(history)
         with tempfile.TemporaryDirectory(prefix="vault-mind-") as folder:
-            made = _made(history, head, turn, contents or {}, Path(folder))
+            made = _made(history, rules, head, turn, contents or {}, Path(folder))
             if made.tip == head.id:
                 return Outcome(None, "", made.left_out, made.waiting)
             if _moved(history, head, made, turn.subject):
-                ask_hook(history, rules_of(history), "post-commit", fine=True)
+                ask_hook(history, rules, "post-commit", fine=True)
                 if (made.tip or "").startswith("0"):  # now and then, as every `git commit` does
                     history.run("gc", "--auto", "--quiet")
                 return Outcome(history.known(made.tip or "HEAD"), "", made.left_out, made.waiting)
@@ -251,7 +251,9 @@ class _Made:
     waiting: tuple[str, ...]
 
 
-def _made(history: History, head: Head, turn: Turn, contents: Mapping[str, bytes], folder: Path) -> _Made:
+def _made(
+    history: History, rules: Mapping[str, str], head: Head, turn: Turn, contents: Mapping[str, bytes], folder: Path
+) -> _Made:
     """Make the version, in an index of its own."""
     index = {"GIT_INDEX_FILE": str(folder / "index")}
     base = head.id or history.empty_tree()
@@ -274,23 +276,25 @@ def _made(history: History, head: Head, turn: Turn, contents: Mapping[str, bytes
     aside |= narrowed
     tip = head.id
     if apart:  # what we changed stood in no version: it gets one of its own, so that undoing ours brings it back
-        tip = _alone(history, tip, Turn(tuple(apart), f"{turn.by_hand}: {', '.join(apart)}"), apart, folder)
+        tip = _alone(history, rules, tip, Turn(tuple(apart), f"{turn.by_hand}: {', '.join(apart)}"), apart, folder)
     if aside:
         put(history, index, aside)
         tree = history.ask("write-tree", extra=index).decode().strip()
         entries = {**history.differing(base, tree)}
     if entries:
-        tip = drafted(history, index, tree, tip, turn, folder)
+        tip = drafted(history, rules, index, tree, tip, turn, folder)
     return _Made(tip, entries, tuple(left_out), tuple(refused))
 
 
-def _alone(history: History, tip: str | None, turn: Turn, entries: Mapping[str, Entry], folder: Path) -> str:
+def _alone(
+    history: History, rules: Mapping[str, str], tip: str | None, turn: Turn, entries: Mapping[str, Entry], folder: Path
+) -> str:
     """A version that holds nothing new but these entries, on no branch yet."""
     index = {"GIT_INDEX_FILE": str(folder / "alone")}
     history.ask("read-tree", tip or "--empty", extra=index)
     put(history, index, entries)
     tree = history.ask("write-tree", extra=index).decode().strip()
-    return drafted(history, index, tree, tip, turn, folder)
+    return drafted(history, rules, index, tree, tip, turn, folder)
 
 
 def _apart(history: History, turn: Turn, entries: Changed) -> tuple[dict[str, Entry], dict[str, Entry]]:

@@ -16,9 +16,16 @@ ADDRESS = "vault-mind@localhost"
 _NO_SCREEN = {"GPG_TTY": "", "DISPLAY": "", "WAYLAND_DISPLAY": "", "PINENTRY_USER_DATA": ""}
 
 
-def drafted(history: History, index: Mapping[str, str], tree: str, parent: str | None, turn: Turn, folder: Path) -> str:
+def drafted(
+    history: History,
+    rules: Mapping[str, str],
+    index: Mapping[str, str],
+    tree: str,
+    parent: str | None,
+    turn: Turn,
+    folder: Path,
+) -> str:
     """A version of the tree in an index, hooks asked, on no branch yet."""
-    rules = rules_of(history)
     ask_hook(history, rules, "pre-commit", extra=index)
     file = folder / "message"
     file.write_bytes(message(turn))
