@@ -15,7 +15,7 @@ from vault_mind.contradictions import QUOTED, shared
 from vault_mind.duplicates import Progress, lost
 from vault_mind.errors import VaultMindError
 from vault_mind.index import Index
-from vault_mind.memory import Memory
+from vault_mind.memory import Memory, revise
 from vault_mind.ranking import language_of
 from vault_mind.record import Record, once
 from vault_mind.tidying import Proposal, Written, changes
@@ -139,13 +139,15 @@ class Settling:
             if now.text != memory.text or not now.current(self._at):
                 left.append(Problem(memory.path, "left as it is: somebody changed it meanwhile"))
                 return False
-            new = self._vault.change(now, keys, on_top=False)
+            new = replace(now, text=revise(now, keys))
+            if new.text != now.text:
+                steps.append((now, new))  # first, so that whatever stops us finds what to take back
+                self._vault.change(now, keys, on_top=False)
         except VaultMindError as error:  # promise 8: one bad file costs only itself
             log.info("%s is left", memory.path, exc_info=error)
+            steps[:] = [step for step in steps if step[0].text != memory.text or step[0].path != memory.path]
             left.append(Problem(memory.path, f"left as it is: {str(error).removeprefix(f'{memory.path}: ')}"))
             return False
-        if new.text != now.text:
-            steps.append((now, new))
         return True
 
     def _check(self, asked: Iterable[Question], settled: Settled) -> None:
@@ -192,14 +194,16 @@ class Settling:
                 self._vault.put_back(old, new)
             except VaultMindError as error:
                 log.info("%s is not put back whole", old.path, exc_info=error)
-                self._unmark(old, settled)
+                self._unmark(old, new, settled)
 
-    def _unmark(self, old: Memory, settled: Settled) -> None:
-        """Take our marks out of a file that somebody has edited since."""
+    def _unmark(self, old: Memory, new: Memory, settled: Settled) -> None:
+        """Take what we set out of a file that somebody has edited since."""
         try:
             now = self._vault.read(old.path)
-            if now.superseded and not old.superseded:
-                self._vault.change(now, {"superseded_by": None, "superseded_at": None})
+            ours = {key: value for key, value in new.frontmatter.items() if old.frontmatter.get(key) != value}
+            still = [key for key, value in ours.items() if now.frontmatter.get(key) == value]
+            if still:
+                self._vault.change(now, {key: _as_written(old.frontmatter.get(key)) for key in still})
         except VaultMindError as error:
             settled.left.append(Problem(old.path, f"not taken back: {str(error).removeprefix(f'{old.path}: ')}"))
 
@@ -213,6 +217,13 @@ def subject(done: Sequence[Proposal]) -> str:
         f"{old} memories that are out of date" if old > 1 else "1 memory that is out of date",
     ]
     return "Tidy: " + " and ".join(part for part, count in zip(parts, counts, strict=True) if count)
+
+
+def _as_written(value: object) -> str | list[str] | None:
+    """A key's value as it is set again; None where there was none."""
+    if isinstance(value, list):
+        return [each for each in value if isinstance(each, str)]
+    return value if isinstance(value, str) else None
 
 
 def _cut(text: str) -> str:
