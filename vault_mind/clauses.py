@@ -8,7 +8,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from vault_mind import wording
 from vault_mind.analysis import STOPWORDS, stopwords, terms, words
@@ -16,6 +16,7 @@ from vault_mind.reckoning import BESIDE_UNIT, Number, number
 from vault_mind.stopwords import FUNCTION_WORDS
 from vault_mind.third_person import SentencePattern, word_set
 
+MOST_PLACES = 20  # of one quote in a message that are looked at
 LEAST, SHARE = 5, 0.75  # letters that two forms of a word begin with, and how much of the shorter that is
 
 _SENTENCE = SentencePattern(r"(?<=[.!?…])[\"')\]]*\s+|\n+|(?<=[。！？])")
@@ -126,7 +127,7 @@ class Word:
     name: bool = field(default=False, compare=False)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)  # each is itself: the same words may be said twice
 class Clause:
     """A stretch of a sentence with one say: its words as they stand, what they tell, whether it denies."""
 
@@ -148,7 +149,7 @@ def places(quote: str, mine: str) -> list[tuple[int, int]]:
         return []
     pattern = r"\s+".join(re.escape(part) for part in parts)
     straight = mine.replace("’", "'").replace("“", '"').replace("”", '"').replace("‘", "'")
-    return [match.span() for match in re.finditer(pattern, straight, re.IGNORECASE)]
+    return [match.span() for match in islice(re.finditer(pattern, straight, re.IGNORECASE), MOST_PLACES)]
 
 
 def sentence_spans(text: str) -> list[tuple[int, int]]:
@@ -206,11 +207,8 @@ def clauses(text: str, language: str, *, told: bool) -> tuple[Clause, ...]:
 def _cut(sentence: str) -> Iterator[tuple[int, int]]:
     start = 0
     for match in _CLAUSE.finditer(sentence):
-        if (
-            re.search(r"\d[,.:]\Z", sentence[: match.start() + 1])
-            and sentence[match.end() : match.end() + 1].isdigit()
-            and " " not in match[0]
-        ):
+        around = sentence[max(match.start() - 1, 0) : match.start()] + sentence[match.end() : match.end() + 1]
+        if len(match[0]) == 1 and len(around) == 2 and around.isdigit():
             continue  # 7:12, 1,400
         if sentence[start : match.start()].strip():
             yield start, match.start()

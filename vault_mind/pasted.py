@@ -89,7 +89,7 @@ _FORWARDED = re.compile(
 )
 _RULE = re.compile(r"(?m)^[ \t]*(?:-{3,}|={3,}|\*{3,}|_{3,}|-- ?)[ \t]*$")
 _ROLE = re.compile(
-    r"(?im)^[\s>*#_\"'(\[-]*(?:system|assistants?|human|user|ai(?: assistants?)?|bot|llm|developer|tool|model"
+    r"(?im)^[ \t>*#_\"'(\[-]{0,12}(?:system|assistants?|human|user|ai(?: assistants?)?|bot|llm|developer|tool|model"
     r"|claude|chatgpt)"
     r"(?: (?:prompt|message|note|output|result))?[\])]?\s*:"
 )
