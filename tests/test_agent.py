@@ -690,22 +690,22 @@ def test_the_same_fact_is_not_written_twice_however_often_it_is_said(
 
 
 @pytest.mark.parametrize(
-    ("one", "other"),
+    ("said", "one", "other"),
     [
-        ("The user's bike is blue.", "The user's bike is green."),
-        ("The user likes tea.", "The user does not like tea."),
-        ("The user has 2 cats.", "The user has 3 cats."),
-        ("The user's sister is called Ann.", "The user's sister is called Eve."),
+        ("My bike is blue; my bike is green.", "The user's bike is blue.", "The user's bike is green."),
+        ("I like tea. I don't like tea.", "The user likes tea.", "The user does not like tea."),
+        ("I have 2 cats. I have 3 cats.", "The user has 2 cats.", "The user has 3 cats."),
+        ("My sister is called Ann or Eve.", "The user's sister is called Ann.", "The user's sister is called Eve."),
     ],
 )
 def test_two_facts_that_differ_in_a_telling_word_are_both_kept(
-    vault: Vault, new_agent: NewAgent, api: MessagesApi, one: str, other: str
+    vault: Vault, new_agent: NewAgent, api: MessagesApi, said: str, one: str, other: str
 ) -> None:
-    api.script(remembering(("fact", one, "said so")), remembering(("fact", other, "said so")))
+    api.script(remembering(("fact", one, said)), remembering(("fact", other, said)))
     agent = new_agent()
 
-    agent.learn("I said so.", "ok")
-    agent.learn("I said so.", "ok")
+    agent.learn(said, "ok")
+    agent.learn(said, "ok")
 
     assert sorted(bodies(vault)) == sorted([one, other])
 
@@ -906,10 +906,9 @@ class Reworded:
 
     def value(self, request: Request, schema: Schema) -> object:
         self.asked += 1
+        told = ("Told", "Said")[self.asked - 1]
         quotes = [part.strip() for part in request.said.split(".") if part.strip()]
-        return {
-            "memories": [{"kind": "fact", "text": f"Told {self.asked}: {quote}.", "quote": quote} for quote in quotes]
-        }
+        return {"memories": [{"kind": "fact", "text": f"{told}: {quote}.", "quote": quote} for quote in quotes]}
 
 
 class Crash(BaseException):
@@ -961,7 +960,7 @@ def test_a_crash_while_learning_costs_no_second_call_and_writes_nothing_twice(
 
     learned = new_agent(mind).catch_up()
 
-    assert sorted(bodies(vault)) == ["Told 1: I live in Oslo.", "Told 1: My cat is Tom.", "Told 1: The key is red."]
+    assert sorted(bodies(vault)) == ["Told: I live in Oslo.", "Told: My cat is Tom.", "Told: The key is red."]
     assert mind.asked == asked
     assert journal.waiting() == []
     assert len(learned) == (0 if (step, after) == ("cross_off", True) else 1)
@@ -983,7 +982,7 @@ def test_a_crash_before_the_candidates_were_kept_asks_again(
 @pytest.mark.parametrize(
     "edit",
     [
-        lambda text: text.replace("Told 1: I live in Oslo.", "The user has moved to Bergen."),
+        lambda text: text.replace("Told: I live in Oslo.", "The user has moved to Bergen."),
         lambda text: text.replace("kind: fact", "kind: context\ntags: [home]") + "More.\n",
         lambda text: text.replace("\n", "\r\n"),
     ],
@@ -1002,7 +1001,7 @@ def test_what_its_owner_edited_after_a_crash_is_not_written_again(
     [learned] = new_agent(mind).catch_up()
 
     assert [known.path for known in learned.known] == ["moved.md"]
-    assert [saved.body for saved in learned.saved] == ["Told 1: My cat is Tom.", "Told 1: The key is red."]
+    assert [saved.body for saved in learned.saved] == ["Told: My cat is Tom.", "Told: The key is red."]
     assert moved.read_bytes() == edit(memory.text).encode()
 
 
@@ -1017,7 +1016,7 @@ def test_what_its_owner_forgot_after_a_crash_does_not_come_back(
 
     new_agent(mind).catch_up()
 
-    wanted = ["Told 1: My cat is Tom.", "Told 1: The key is red."] if step == "dealt_with" else []
+    wanted = ["Told: My cat is Tom.", "Told: The key is red."] if step == "dealt_with" else []
     assert sorted(bodies(vault)) == wanted[left - 1 :]
     assert journal.waiting() == []
 
@@ -1412,7 +1411,7 @@ def test_a_candidate_that_the_users_rules_forbid_is_turned_away(
     token = "sk-ant-" + "api03-AbCdEfGhIjKlMnOpQrStUvWx"
     proposed = (
         OSLO,
-        ("fact", "The user earns little.", "my salary is low"),
+        ("fact", "The user's salary is low.", "my salary is low"),
         ("context", "The user plans a trip.", "I plan a trip"),
         ("fact", f"The user's key is {token}.", "I live"),
     )
@@ -1422,9 +1421,9 @@ def test_a_candidate_that_the_users_rules_forbid_is_turned_away(
 
     assert bodies(vault) == ["The user lives in Oslo."]
     assert [turned.why for turned in learned.turned] == [
+        "your words do not say “key”",
         "your setting `never` says so: salary",
         "your setting `never` says so: kind:context",
-        "it holds a secret",
     ]
     assert "AbCdEf" not in str(learned)
 
@@ -1482,9 +1481,10 @@ def test_several_facts_in_one_proposal_become_several_memories(
     vault: Vault, new_agent: NewAgent, api: MessagesApi
 ) -> None:
     both = "The user lives in Oslo. The user's cat is called Mio, b. 2019. It is old."
-    api.script(remembering(("fact", both, "I live in Oslo")))
+    said = "I live in Oslo, my cat is called Mio, b. 2019, and it is old"
+    api.script(remembering(("fact", both, said)))
 
-    new_agent().learn("I live in Oslo.", "ok")
+    new_agent().learn(f"{said}.", "ok")
 
     assert sorted(bodies(vault)) == ["The user lives in Oslo.", "The user's cat is called Mio, b. 2019. It is old."]
 

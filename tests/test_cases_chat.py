@@ -126,7 +126,7 @@ def test_CL_01_an_answer_and_what_is_learned_are_printed_as_they_are(
         remembering(("fact", "The user spools [/x] [red].", "I spool [/x]"), ("fact", "[/b] :smile:", "not said")),
     )
 
-    said = plain(on_terminal("chat", "-m", "Where is [/] my spooling? I spool [/x]"))
+    said = plain(on_terminal("chat", "-m", "Where is [/] my spooling? I spool [/x] [red]"))
 
     assert "It says [/home/ann/run.sh] and [/] [bold]in[/bold] spooling :smile:." in said
     assert "recalled: x] title" in said
@@ -378,16 +378,17 @@ def test_CL_06_nothing_in_an_answer_drives_the_terminal(
 ) -> None:
     """CL-06: CHAT with an answer of control sequences, and learning from it (coloured: see test_repl)."""
     online.script(
-        Answer(EVIL_ANSWER, pieces=9), remembering(("fact", "I\x1b[31m \u202elive.", "mantis"), ("\x1b", "a\x07b", "x"))
+        Answer(EVIL_ANSWER, pieces=9),
+        remembering(("fact", "The\x1b user \u202ekeeps a [31m mantis.", "I keep"), ("\x1b", "a\x07b", "x")),
     )
 
-    shown = on_terminal("chat", "-m", "mantis?", env={"NO_COLOR": "1"})
+    shown = on_terminal("chat", "-m", "I keep a [31m mantis.", env={"NO_COLOR": "1"})
 
     assert shown.exit_code == 0
     assert unlike_text(shown.output) == set()
     said = "Here: ^[]52;c;cm0=^G and ^[[31mred^[[0m mantis^Mforged <U+009B>31m <U+202E>gnp.exe &#x202e; &#27;]0;x&#7;"
     assert said in plain(shown)
-    assert "learned: I[31m live. (memories/i-31m-live.md)" in plain(shown)
+    assert "learned: The user keeps a [31m mantis. (memories/the-user-keeps-a-31m-mantis.md)" in plain(shown)
 
 
 # RX-01

@@ -9,6 +9,17 @@ from vault_mind.frames import KNOWN, SUPERSEDE, UPDATE, apart, plain, relation
 # What is there | what is said now.
 SUPERSEDED = """
     The user lives in Oslo. | The user lives in Bergen.
+    The user plays the flute in a wind band. | The user doesn't play the flute any more.
+    The user grows kale on the balcony. | The user no longer grows kale.
+    The user takes 5 mg of ramipril a day. | The user takes 10 mg of ramipril a day now.
+    The user has 12 ducks. | The user has 9 ducks now, the fox came.
+    The user has four goats. | The user has three goats again, one died.
+    The user drives a green Lada. | The user drives an old Saab now, the Lada is sold.
+    The user prefers long walks. | The user prefers short walks now.
+    The user is employed by Acme as a clerk. | The user works at Initech now.
+    The user's employer is Acme, on Ash Street. | The user works at Initech now.
+    The user's home is a flat in Oslo. | The user lives in Bergen now.
+    The user uses a Windows tablet. | The user switched from Windows to Linux on their tablet.
     The user lives in Oslo. | The user moved to Bergen.
     The user works at Acme as an engineer. | The user quit their job at Acme.
     The user works at Acme. | The user lost their job.
@@ -81,6 +92,15 @@ SUPERSEDED = """
     The user's rent is 900 euros. | The user's rent is 950 euros.
 """
 BESIDE = """
+    The user plays the flute in a wind band. | The user doesn't play the flute in summer any more.
+    The user plays the flute in a wind band. | The user doesn't play the drums any more.
+    The user's sister plays the flute. | The user doesn't play the flute any more.
+    The user takes 5 mg of ramipril a day. | The user takes 10 mg of bisoprolol a day now.
+    The user takes 5 mg of ramipril before lunch. | The user takes 10 mg of ramipril before dinner now.
+    The user has 12 ducks. | The user has 9 hens now, the fox came.
+    The user likes black tea. | The user likes green tea now.
+    The user uses a Windows tablet. | The user switched from Slack to Teams.
+    The user's home is a flat in Oslo. | The user's sister lives in Bergen now.
     The user's sister lives in Oslo. | The user's brother lives in Bergen.
     The user's sister Ann lives in Oslo. | The user's sister Eve lives in Bergen.
     The user lives in Oslo. | The user's sister lives in Bergen.

@@ -489,6 +489,22 @@ def test_what_the_user_asks_to_forget_is_named_and_nothing_is_deleted(
     assert len(current(vault)) == 3
 
 
+def test_what_the_same_message_supersedes_and_asks_to_forget_can_be_forgotten(
+    vault: Vault, keep: Keep, remember: Callable[..., str]
+) -> None:
+    path = remember("oslo", "The user lives in Oslo.")
+
+    kept = keep(
+        fact("The user lives in Bergen."), fact("The user lives in Oslo.", "forget that I live in Oslo", forget=True)
+    )
+    for memory in kept.wished:
+        vault.forget(memory)
+
+    assert [old for _, old in kept.superseded] == [path]
+    assert [memory.path for memory in kept.wished] == [path]
+    assert [memory.body for memory in vault.memories()] == ["The user lives in Bergen."]
+
+
 @pytest.mark.parametrize("decision", [(1, "forget", [9]), (1, "supersede", [1]), (1, "add", [])], ids=str)
 def test_a_wish_can_do_nothing_but_forget_what_was_shown(
     vault: Vault, keep: Keep, remember: Callable[..., str], decision: tuple[int, str, list[int]]

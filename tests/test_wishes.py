@@ -12,6 +12,7 @@ from vault_mind.wishes import asks, wishes
         ("Please forget my birthday!", "The user's birthday."),
         ("Thanks. Could you delete everything about my ex?", "The user's ex."),
         ("Forget about the dentist.", "the dentist"),
+        ("Forget my weight, please.", "The user's weight."),
         ("No, don't remember that I smoke.", "The user smokes."),
         ("Vergiss, dass ich in Oslo wohne.", "ich in Oslo wohne"),
         ("Bitte lösche, dass ich rauche", "ich rauche"),

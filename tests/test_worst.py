@@ -5,23 +5,22 @@ from vault_mind.model import Request
 from vault_mind.worst import NUMBERS, Worst
 
 PLANTS = [
-    {"text": "The user owes Grabb 900 euros.", "quote": "What do I owe"},
+    {"text": "The user owes Grabb 900 euros.", "quote": "I owe Grabb"},
     {"text": "The user is a spy.", "quote": "a spy"},
 ]
-ASKED = Request("", (), "What do I owe?")
+ASKED = Request("", (), "I owe Grabb 900 euros.")
 
 
 def test_it_proposes_every_plant_with_the_quote_it_came_with_and_with_the_users_own_message() -> None:
     candidates, turned = checked(Worst(PLANTS).value(ASKED, SCHEMA), ASKED.said)
 
     assert [(candidate.text, candidate.quote) for candidate in candidates] == [
-        ("The user owes Grabb 900 euros.", "What do I owe"),
-        ("The user owes Grabb 900 euros.", "What do I owe?"),
-        ("The user is a spy.", "What do I owe?"),
+        ("The user owes Grabb 900 euros.", "I owe Grabb"),
+        ("The user owes Grabb 900 euros.", "I owe Grabb 900 euros."),
     ]
     wishes = [each for each in turned if each.why == "you did not ask to forget it"]
     assert len(wishes) == 4
-    assert [each.text for each in turned if each not in wishes] == ["The user is a spy."]
+    assert [each.text for each in turned if each not in wishes] == ["The user is a spy.", "The user is a spy."]
 
 
 def test_asked_for_fields_that_are_not_in_a_plant_it_fills_them_as_the_schema_wants() -> None:

@@ -10,13 +10,33 @@ _RELATIVE = re.compile(
     r"(?:last|this|next|past) (?:\w+)|(?:day (?:before|after) )?(?:yesterday|tomorrow|today)|tonight|.+ ago",
     re.IGNORECASE,
 )
+_WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+_ON_DAY = re.compile(
+    rf"\bon (?P<day>{'|'.join(_WEEKDAYS)})\b(?!s|['’]s| (?:morning|afternoon|evening|night)s)", re.IGNORECASE
+)
+_WILL_BE = re.compile(
+    r"\b(?:will|going to|(?:is|are) (?!called|named)\w+ing|plans? to|has an? [\w' -]*?(?:appointment|exam|meeting|test"
+    r"|interview|flight|date|operation|surgery|viewing|deadline|birthday|party|wedding))\b",
+    re.IGNORECASE,
+)
+_WAS = re.compile(
+    r"(?<!is )(?<!are )(?<!been )(?<!be )\b(?:was|were|went|got|had|bought|sold|lost|left|quit|met|broke|began|gave"
+    r"|made|won|found|came|flew|moved|started|finished|adopted|arrived|returned|visited|retired|died|passed away)\b",
+    re.IGNORECASE,
+)
+_RECURS = re.compile(
+    r"\b(?:every|each|always|usually|often|never|mostly|sometimes|weekly|other|working)\b", re.IGNORECASE
+)
 _BEFORE = re.compile(r"\b(on|in|since|until|till|by|from|before|after|during|of|for|the)(?: the)?\s+$", re.IGNORECASE)
 _SEASON = re.compile(r"spring|summer|autumn|fall|winter", re.IGNORECASE)
 
 
 def dated(text: str, at: datetime) -> str:
-    """`text` with "next Friday", "last month", "two weeks ago" as dates, seen from `at`; all else as it is."""
-    start = 0
+    """`text` with "next Friday", "last month", "two weeks ago" as dates, seen from `at`; all else as it is.
+
+    "On Friday" is the coming one of what will be, the last one of what was, and left where neither is plain.
+    """
+    text, start = _ON_DAY.sub(lambda match: _on_day(match, at), text), 0
     for words, span in mentioned(text, at):
         place = text.find(words, start)
         told = _told(words, span) if _RELATIVE.fullmatch(" ".join(words.split())) else None
@@ -36,6 +56,16 @@ def dated(text: str, at: datetime) -> str:
         text = text[:place] + (new[:1].upper() + new[1:] if place == 0 else new) + text[place + len(words) :]
         start = place + len(new)
     return text
+
+
+def _on_day(match: re.Match[str], at: datetime) -> str:
+    before, day = match.string[: match.start()], _WEEKDAYS.index(match["day"].lower())
+    ahead = (day - at.weekday()) % 7
+    if not ahead or _RECURS.search(match.string):
+        return match[0]
+    if _WILL_BE.search(before):
+        return f"on {_day(at + timedelta(days=ahead))}"
+    return f"on {_day(at + timedelta(days=ahead - 7))}" if _WAS.search(before) else match[0]
 
 
 def _told(words: str, span: Span) -> tuple[str, str] | None:

@@ -12,11 +12,18 @@ from vault_mind.errors import ModelError
 from vault_mind.journal import Exchange
 from vault_mind.memory import KINDS
 from vault_mind.model import ModelClient
-from vault_mind.wishes import asks
+from vault_mind.pasted import own
+from vault_mind.secrecy import masked
+from vault_mind.statements import statements
+from vault_mind.support import names_only, objection, stands_alone
+from vault_mind.wishes import asks, wishes
 
 LONGEST = 500  # characters; a memory is one sentence
 MOST = 20  # candidates of one exchange
 MOST_TAGS, LONGEST_TAG = 5, 40  # tags of one candidate; characters of each
+MOST_WORDS = 3  # of a new tag
+
+_IN_QUOTES = "The user said: “{}”."
 
 _NEXT_FACT = re.compile(r"(?<=[.!?])\s+(?=The user(?:'s)?\b)")
 
@@ -82,15 +89,20 @@ def propose(exchange: Exchange, mind: ModelClient, tags: Sequence[str] = ()) -> 
     `tags` are those that the vault has, offered to be used again.
     """
     value = mind.value(prompt.proposal(exchange, tags), SCHEMA)
-    return checked(value, exchange.message, datetime.fromisoformat(exchange.at))
+    return checked(value, exchange.message, datetime.fromisoformat(exchange.at), exchange.before, tags)
 
 
-def checked(value: object, message: str, at: datetime | None = None) -> tuple[list[Candidate], list[Turned]]:
+def checked(
+    value: object, message: str, at: datetime | None = None, before: str = "", tags: Sequence[str] = ()
+) -> tuple[list[Candidate], list[Turned]]:
     """The candidates in a mind's JSON that hold up, and those that do not.
 
-    A candidate stands only on words of `message`; white space and case aside they must be there. What
-    is to be forgotten must be asked for by the user's own words. With `at`, the moment of the message,
-    relative dates become dates. Raises ModelError for JSON of another shape.
+    A candidate stands only on words of `message`; white space and case aside they must be there, and they
+    must be the user's own and say what it says (`support`). Where they do not say it, and yet are a
+    statement of the user's that stands alone, they themselves are the candidate. What is to be forgotten
+    must be asked for by the user's own words. With `at`, the moment of the message, relative dates become
+    dates. `before` is the reply that the message followed on, `tags` are those of the vault. Raises
+    ModelError for JSON of another shape.
     """
     items = value.get("memories") if isinstance(value, dict) else value
     if not isinstance(items, list):
@@ -102,18 +114,48 @@ def checked(value: object, message: str, at: datetime | None = None) -> tuple[li
         wish = _wish(item, message)
         (turned if isinstance(wish, Turned) else candidates).append(wish)  # type: ignore[arg-type]  # each to its own
     wished = [candidate.quote for candidate in candidates]
+    unsaid: list[tuple[Candidate, str]] = []
     for item in items[:MOST]:
-        found = _candidate(item, message, at)
+        found = _candidate(item, message, tags)
         if isinstance(found, Turned):
             turned.append(found)
         elif any(found.quote in quote for quote in wished):
             turned.append(Turned(found.text, "you asked to forget it"))
         else:
-            candidates += _single(found)
-    return candidates, turned
+            for single in _single(found):
+                why = objection(single.text, single.quote, message, before, at)
+                if why is None:
+                    candidates.append(replace(single, text=dated(single.text, at) if at else single.text))
+                else:
+                    unsaid.append((single, why))
+    for candidate, why in unsaid:
+        said = _in_their_words(candidate, message, at)
+        if said is None or any(_overlap(said.quote, other.quote) for other in candidates):
+            turned.append(Turned(candidate.text, why))
+        else:
+            candidates.append(said)
+    return candidates, [Turned(masked(one.text)[0], masked(one.why)[0]) for one in turned]
 
 
-def _candidate(item: object, message: str, at: datetime | None) -> Candidate | Turned:
+def _in_their_words(candidate: Candidate, message: str, at: datetime | None) -> Candidate | None:
+    """What the user says of themselves where the quote stands, told by the program; None where that is in doubt."""
+    stated = [one for one in statements(message) if _overlap(one.quote, candidate.quote)]
+    if len(stated) == 1 and (quote := verbatim(stated[0].quote, own(message))):
+        text = stated[0].text
+        return replace(candidate, kind=stated[0].kind, text=dated(text, at) if at else text, quote=quote)
+    alone = None if stated else stands_alone(candidate.quote, message)
+    if alone is None or len(alone) > LONGEST - len(_IN_QUOTES):
+        return None
+    return replace(candidate, text=_IN_QUOTES.format(_one_line(alone).strip(" .")), quote=alone)
+
+
+def _overlap(one: str, other: str) -> bool:
+    """Whether one quote is a part of the other, straight quotation marks and case aside."""
+    one, other = (" ".join(quote.translate(_STRAIGHT).casefold().split()) for quote in (one, other))
+    return one in other or other in one
+
+
+def _candidate(item: object, message: str, tags: Sequence[str]) -> Candidate | Turned:
     fields = [item.get(name) for name in ("kind", "text", "quote")] if isinstance(item, dict) else [None]
     if not isinstance(item, dict) or not all(isinstance(part, str) for part in fields):
         return Turned(str(item)[:80], "it lacks kind, text or quote")
@@ -126,7 +168,7 @@ def _candidate(item: object, message: str, at: datetime | None) -> Candidate | T
         return Turned(text, f"{kind!r} is no kind")
     if found is None:
         return Turned(text, "its quote is not in your message")
-    return Candidate(kind, dated(text, at) if at else text, found, _tags(item.get("tags")))
+    return Candidate(kind, text, found, _tags(item.get("tags"), tags))
 
 
 def _wish(item: object, message: str) -> Candidate | Turned:
@@ -134,8 +176,11 @@ def _wish(item: object, message: str) -> Candidate | Turned:
     if not isinstance(text, str) or not isinstance(quote, str) or not _one_line(text):
         return Turned(str(item)[:80], "it lacks text or quote")
     text, found = _one_line(text)[:LONGEST], verbatim(quote, message)
-    if found is None or not asks(message, found):
+    wish = next((wish for wish in wishes(message) if found and _overlap(wish.quote, found)), None)
+    if found is None or wish is None or not asks(message, found):
         return Turned(text, "you did not ask to forget it")
+    if not names_only(text, message):
+        text = wish.text  # whatever else the mind would have gone
     return Candidate("", text, found, forget=True)
 
 
@@ -145,13 +190,16 @@ def _single(candidate: Candidate) -> list[Candidate]:
     return [replace(candidate, text=text) for text in texts]
 
 
-def _tags(proposed: object) -> tuple[str, ...]:
-    """The tags that Obsidian takes, in small letters: letters, digits, - _ and /, not digits alone."""
+def _tags(proposed: object, known: Sequence[str] = ()) -> tuple[str, ...]:
+    """The tags that Obsidian takes, in small letters: letters, digits, - _ and /, not digits alone.
+
+    One that the vault does not have yet is a plain word or two: a sentence is no tag.
+    """
     names = [item for item in proposed if isinstance(item, str)] if isinstance(proposed, list) else []
     clean = (re.sub(r"[^\w/-]+", "-", name.strip().lstrip("#").casefold()).strip("-/_") for name in names)
-    return tuple(dict.fromkeys(tag for tag in clean if re.search(r"[^\W\d_]", tag) and len(tag) <= LONGEST_TAG))[
-        :MOST_TAGS
-    ]
+    fitting = [tag for tag in clean if re.search(r"[^\W\d_]", tag) and len(tag) <= LONGEST_TAG]
+    plain = (tag for tag in fitting if tag in known or len(re.split("[-_]", tag)) <= MOST_WORDS)
+    return tuple(dict.fromkeys(plain))[:MOST_TAGS]
 
 
 def verbatim(quote: str, message: str) -> str | None:

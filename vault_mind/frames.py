@@ -14,6 +14,8 @@ from vault_mind.analysis import STOPWORDS, terms, words
 from vault_mind.third_person import SentencePattern, moved_home
 
 KEPT = 1 << 10  # sentences kept as they were read: one is held against many others
+# What is asked for by its name, and the word by which a sentence tells it.
+MEASURES = {"weight": "weighs", "height": "tall", "age": "old", "birthday": "born"}
 SUPERSEDE, UPDATE, KNOWN = "supersede", "update", "none"
 
 
@@ -55,6 +57,7 @@ _CLAIMS = tuple(
         ("residence", True, r"(?:lives?|resides?|is living|is based|are living) (?:in|at) (?P<value>.+)"),
         ("residence", True, r"(?:moved|relocated)(?: house)?(?: from [^,]+?)? (?:to|into) (?P<value>.+)"),
         ("employer", False, _LEFT),
+        ("employer", True, r"(?:is|are) employed (?:by|at|with) (?P<value>.+?)(?: as an? .+)?"),
         ("employer", True, rf"(?:{_WORKS}|{_NEW_JOB}) (?:at|for) (?P<value>.+?)(?: as an? .+)?"),
         ("employer", True, r"joined (?P<value>(?!an? |the |their |some ).+?) as an? .+"),
         ("job", True, rf"(?:{_WORKS}) as (?:an? )?(?P<value>.+?)(?: (?:at|for) .+)?"),
@@ -89,6 +92,12 @@ _GONE = SentencePattern(
     r"|does not (?:have|own|drive|use|play|take)(?= (?:an?|any|the|their)\b)) "
     r"(?:(?:the|their|his|her|an?|any) )?(?P<value>.+)"
 )
+_NO_MORE = SentencePattern(r"\b(?:no longer|any ?more)\b")
+_DOES_NOT = SentencePattern(rf"{_SUBJECT} (?:does not|do not|no longer) (?P<verb>\w+) (?P<value>.+)")
+_DOES = SentencePattern(r"(?P<verb>\w+) (?P<value>.+)")
+_WHERE_OR_WHEN = SentencePattern(r" (?:in|at|on|every|each|for|with|once|twice|most|since)\b")
+_SWITCHED = SentencePattern(rf"{_SUBJECT} {_HAS}(?:switched|changed) from (?P<value>.+?) to (?P<rest>.+)")
+_HOME = SentencePattern(r"(?:an? [\w-]+ )?in (?P<value>[\w -]+)")
 _HAVING = SentencePattern(
     r"(?:has|owns|drives|rides|plays|takes|uses|drinks|eats|smokes|wears) (?:an? |the |their |one )?(?P<value>.+)"
 )
@@ -176,6 +185,8 @@ def relation(new: str, old: str) -> str | None:
         return KNOWN
     if re.search(r" (?:moved|relocated)\b.* to ", said) and not (moved_home(new) or re.search(r"\bfrom .+ to\b", said)):
         return None  # to another team, or to Linux
+    if _stops(new, said, known) or _switches(said, known):
+        return SUPERSEDE
     if any(rule(said, known) for rule in (_fills, _reverses, _turns_taste, _ends, _corrects, _recounts)) or _is_so_now(
         new, said, known
     ):
@@ -231,7 +242,9 @@ def related(sentence: str) -> str:
         "marital": "married divorced single engaged",
         "diet": "vegan vegetarian eats meat",
     }
-    return more.get(claim.slot, "") if claim else ""
+    if claim and claim.slot in more:
+        return more[claim.slot]
+    return " ".join(known for name, known in MEASURES.items() if re.search(rf"\b{name}\b", sentence.casefold()))
 
 
 def _tells_of_the_past(said: str) -> bool:
@@ -252,9 +265,16 @@ def _claim(said: str) -> Claim | None:
             return Claim(match["subject"], slot, re.sub(r"^(?:the|an?|their) ", "", value), holds)
     if match := _IS.fullmatch(said):
         subject, value = match["subject"], match["value"]
-        for ending, slot in (("'s name", "name"), ("'s birthday", "birthday"), ("'s age", "age")):
+        for ending, slot in (
+            ("'s employer", "employer"),
+            ("'s name", "name"),
+            ("'s birthday", "birthday"),
+            ("'s age", "age"),
+        ):
             if subject.endswith(ending):
-                return Claim(subject.removesuffix(ending), slot, value.removeprefix("on "))
+                return Claim(subject.removesuffix(ending), slot, value.removeprefix("on ").partition(", ")[0])
+        if subject.endswith("'s home") and (home := _HOME.fullmatch(value)):
+            return Claim(subject.removesuffix("'s home"), "residence", home["value"])
         return Claim(subject, "is", value)
     return None
 
@@ -385,6 +405,30 @@ def _ends(said: str, known: str) -> bool:
     )
 
 
+def _stops(new: str, said: str, known: str) -> bool:
+    """Whether somebody no longer does what the other sentence says of them, wherever and whenever they did it."""
+    if not _NO_MORE.search(new) or _negations(known):
+        return False
+    ours = _DOES_NOT.fullmatch(said)
+    if ours is None or not known.startswith(ours["subject"] + " "):
+        return False
+    does = _DOES.fullmatch(known.removeprefix(ours["subject"] + " "))
+    return bool(
+        does
+        and terms(ours["verb"])[:1] == terms(does["verb"])[:1]
+        and _same(ours["value"], _WHERE_OR_WHEN.split(does["value"])[0])
+    )
+
+
+def _switches(said: str, known: str) -> bool:
+    """Whether somebody went over from what the other sentence says they use or have."""
+    ours = _SWITCHED.fullmatch(said)
+    if ours is None or not known.startswith(ours["subject"] + " "):
+        return False
+    having = _HAVING.fullmatch(known.removeprefix(ours["subject"] + " "))
+    return bool(having) and _telling(ours["value"]) == _telling(having["value"]) - _telling(ours["rest"])
+
+
 def _noun(subject: str) -> str:
     words_of = subject.removeprefix("the user's ").split()
     return next((word for word in words_of if word in _PEOPLE), words_of[-1])
@@ -405,7 +449,11 @@ def _corrects(said: str, known: str) -> bool:
 
 def _recounts(said: str, known: str) -> bool:
     """Whether both say the same but for numbers, of something that has one number at a time."""
-    if not _MEASURED.search(said) or _negations(said) or _negations(known):
+    return _MEASURED.search(said) is not None and _counts_otherwise(said, known)
+
+
+def _counts_otherwise(said: str, known: str) -> bool:
+    if _negations(said) or _negations(known):
         return False
     ours, theirs = ([_is_number(word) for word in re.findall(r"[\w.:,%-]+", text)] for text in (said, known))
     pairs = list(zip(re.findall(r"[\w.:,%-]+", said), re.findall(r"[\w.:,%-]+", known), strict=False))
@@ -417,14 +465,24 @@ def _recounts(said: str, known: str) -> bool:
 
 def _is_so_now(new: str, said: str, known: str) -> bool:
     """Whether "now" is said of the same doing with another end: takes coffee with milk now, drives a Tesla now."""
-    if not re.search(r"\b(?:now|these days|nowadays)\b", new) or _AS_WELL.search(said):
+    if not re.search(r"\b(?:now|these days|nowadays|again)\b", new) or _AS_WELL.search(said):
         return False
-    driving = [re.fullmatch(r"(.+) drives an? [\w-]+(?: [\w-]+)?", text) for text in (said, known)]
+    head = _WHEN.sub("", _ADVERBS.sub("", said.partition(", ")[0]).strip())  # "9 hens now, the fox came"
+    if _counts_otherwise(head, known) or _prefers_otherwise(head, known):
+        return True
+    driving = [re.fullmatch(r"(.+) drives an? [\w-]+(?: [\w-]+)?", text) for text in (head, known)]
     if all(driving):
         return driving[0][1] == driving[1][1] and said != known  # type: ignore[index]  # all of them match
     ours, theirs = _content(said), _content(known)
     alike = next((at for at, pair in enumerate(zip(ours, theirs, strict=False)) if pair[0] != pair[1]), 0)
     return alike >= 3 and 1 <= len(ours) - alike <= 2 and 1 <= len(theirs) - alike <= 2
+
+
+def _prefers_otherwise(said: str, known: str) -> bool:
+    """Whether one word differs of what is preferred."""
+    ours, theirs = (_content(text) for text in (said, known))
+    differ = [pair for pair in zip(ours, theirs, strict=False) if pair[0] != pair[1]]
+    return " prefers " in said and " prefers " in known and len(ours) == len(theirs) and len(differ) == 1
 
 
 def _is_number(word: str) -> bool:

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 
 from vault_mind.analysis import query_terms, terms
 from vault_mind.decisions import ADD, FORGET, KNOWN, SUPERSEDE, UPDATE, Case
-from vault_mind.frames import relation
+from vault_mind.frames import MEASURES, relation
 from vault_mind.memory import Memory
 from vault_mind.model import Request, Schema
 from vault_mind.statements import statements
@@ -62,7 +62,8 @@ def _decision(case: Case) -> dict[str, object]:
     found: dict[str, list[int]] = {}
     for neighbour in case.neighbours:
         if case.forget:
-            does = FORGET if set(_telling(case.text)) <= set(terms(neighbour.text)) else None
+            said = set(terms(neighbour.text))
+            does = FORGET if all(term in said or said & _also(term) for term in _telling(case.text)) else None
         else:
             does = relation(case.text, neighbour.text)
         if does:
@@ -70,6 +71,11 @@ def _decision(case: Case) -> dict[str, object]:
     # What a memory makes untrue goes even where another says the new thing too; what only adds waits behind that.
     action = next((action for action in (FORGET, SUPERSEDE, KNOWN, UPDATE) if action in found), ADD)
     return {"case": case.number, "action": action, "memories": found.get(action, [])}
+
+
+def _also(term: str) -> set[str]:
+    """The terms by which a sentence tells what a wish calls by its name."""
+    return {told for name, word in MEASURES.items() if term in terms(name) for told in terms(word)}
 
 
 def _telling(wish: str) -> list[str]:

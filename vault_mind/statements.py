@@ -86,7 +86,9 @@ _ILLNESSES = (
     "asthma|diabetes|epilepsy|adhd|autism|arthritis|dyslexia|eczema|migraines|tinnitus|hay fever|co?eliac disease|"
     "high blood pressure|low blood pressure|type \\d diabetes"
 )
-_HABITS = "own|drive|ride|play|speak|use|run|keep|take|practi[sc]e|collect|sing|wear|read|cook|grow|eat|drink"
+_HABITS = (
+    "own|drive|ride|play|speak|use|run|keep|take|practi[sc]e|collect|sing|wear|read|cook|grow|eat|drink|weigh|inject"
+)
 _LIVING = (
     "dog|cat|horse|rabbit|parrot|pet|mother|mum|mom|father|dad|sister|brother|wife|husband|partner|son|daughter|friend|"
     "grandmother|grandma|grandfather|grandpa|aunt|uncle|cousin|niece|nephew|neighbou?r|teacher|boss"
@@ -94,7 +96,8 @@ _LIVING = (
 _TURNS = (  # of a life, in the past tense
     r"(?:quit|left|lost) my job\b.*|quit (?:smoking|drinking)\b.*|sold my .+|retired\b.*"
     r"|got (?:married|divorced|engaged)\b.*|(?:gave|given) up (?:smoking|drinking|meat|coffee|alcohol|sugar)\b.*"
-    r"|started (?:working|a new job) (?:at|for|as) .+|stopped (?:smoking|drinking|eating|playing|driving|wearing)\b.*"
+    r"|switched (?:from .+ )?to .+|started (?:working|a new job) (?:at|for|as) .+"
+    r"|stopped (?:smoking|drinking|eating|playing|driving|wearing)\b.*"
 )
 _DOES = (
     "is|are|was|were|has|have|lives?|works?|likes?|loves?|hates?|needs?|takes?|plays?|speaks?|died|starts?|prefers?|"

@@ -224,7 +224,11 @@ class Upkeep:
         chosen = [memory for number in (decision.numbers if decision else ()) for memory in one.groups[number]]
         if candidate.forget:
             if decision and decision.action == FORGET:
-                kept.wished += [memory for memory in chosen if memory not in kept.wished]
+                now = {
+                    memory.path: memory for memory in kept.marked
+                }  # what this very turn marked is asked for as it is
+                wished = [now.get(memory.path, memory) for memory in chosen]
+                kept.wished += [memory for memory in wished if memory not in kept.wished]
         elif decision and decision.action == KNOWN:
             said = next(
                 (memory for memory in chosen if self._still(memory) and self._covers(memory.body, candidate.text)), None

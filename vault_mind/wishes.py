@@ -21,6 +21,7 @@ _WISH = SentencePattern(
     r"|(?:the (?:fact|memory|note|one) )?(?:that|about)|what i (?:said|told you) about"
     r"|(?:the|your) (?:memory|note) (?:of|on)|,? ?dass|que|che|dat|att|at|że)?,? ?(?P<what>.+)"
 )
+_COURTESY = SentencePattern(r",? (?:please|bitte|thanks|thank you)[\s.!]*\Z")
 _NOTHING = SentencePattern(
     r"(?:it|that|this|them|him|her|me|what i (?:just )?said|about it|about that|everything|all|das|es)?[\s.!]*\Z"
 )
@@ -42,7 +43,7 @@ def wishes(message: str) -> list[Wish]:
     found = []
     for sentence in own_sentences(message):
         match = _WISH.fullmatch(sentence)
-        what = match["what"].strip(" .!?,;:") if match else ""
+        what = _COURTESY.sub("", match["what"]).strip(" .!?,;:") if match else ""
         if match is None or not what or _NOTHING.match(what) or (_TASK.match(what) and not match["link"]):
             continue
         told = third_person(what) if re.match(r"(?:i|i'm|i've|my)\b", what, re.IGNORECASE) else None
