@@ -102,15 +102,15 @@ def learning(vault: Vault, opened: Opened, mind: Mind) -> Iterator[Learning]:
 def test_what_is_said_waits_in_the_journal_and_is_learned_in_order_behind(learning: Learning, mind: Mind) -> None:
     mind.go_on.clear()
 
-    learning.say("one", "two", "three")
+    learning.say("tea", "rice", "bread")
     assert mind.begun.wait(LONG)
     waiting = [each.exchange.message for each in learning.session.journal.waiting()]
     mind.go_on.set()
 
-    assert waiting == ["one", "two", "three"]
+    assert waiting == ["tea", "rice", "bread"]
     assert learning.behind.finish(LONG)
-    assert mind.asked == ["one", "two", "three"]
-    assert learning.bodies() == [f"The user says: {said}" for said in ("one", "two", "three")]
+    assert mind.asked == ["tea", "rice", "bread"]
+    assert learning.bodies() == [f"The user says: {said}" for said in ("tea", "rice", "bread")]
     assert learning.session.journal.waiting() == []
     assert learning.rung == 3
     assert [what.saved[0].body for what in learning.behind.told()] == learning.bodies()
