@@ -4,6 +4,7 @@ import os
 import stat
 import sys
 import tempfile
+import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,6 +20,7 @@ from vault_mind import Index, Vault
 from vault_mind.config import state_folder
 from vault_mind.doctor import HEADINGS, Finding, Report, _closed, _of_problem, _of_state, away, examine
 from vault_mind.journal import MOST_TRIES, Exchange, Journal
+from vault_mind.readers import RACY
 from vault_mind.render import examined, examined_data, to_json
 from vault_mind.screen import text_of
 
@@ -387,7 +389,9 @@ def test_a_damaged_index_was_made_anew_which_is_a_remark(write: Write, looked: E
 def test_an_index_that_says_what_no_file_says_is_something_to_fix_and_rebuild_mends_it(
     write: Write, looked: Examine, index: Index
 ) -> None:
-    write("memories/tea.md", SOUND)
+    file = write("memories/tea.md", SOUND)
+    while file.stat().st_ctime_ns > time.time_ns() - RACY:  # so young it would be read again, and what differs mended
+        time.sleep(0.1)
     index.sync()
     index.close()
     (texts,) = index.folder.rglob("texts")

@@ -10,10 +10,10 @@ import pytest
 from tests.conftest import NOW
 from tests.test_index import agrees, generation, is_right, put
 from tests.test_search import written
-from vault_mind import Index, Vault
+from vault_mind import Index, Vault, batch
 from vault_mind.generation import DamagedError, Totals
 from vault_mind.memory import parse
-from vault_mind.postings import Postings, _write
+from vault_mind.postings import Postings
 from vault_mind.ranking import Counted, score, searched_terms
 from vault_mind.rows import digest, row
 
@@ -32,7 +32,7 @@ def postings(tmp_path: Path) -> Iterator[Postings]:
 def store(postings: Postings, texts: dict[int, str], gone: tuple[int, ...] = ()) -> None:
     """Store memories by number, each in a file of its number."""
     memories = {number: parse(f"{number}.md", text) for number, text in texts.items()}
-    postings.store([(number, row(one, "english", digest(one))) for number, one in memories.items()], gone, {})
+    postings.store([(number, row(one, "english")) for number, one in memories.items()], gone, {})
 
 
 def analysed(memory: object) -> list[str]:
@@ -232,7 +232,7 @@ def test_a_store_that_fails_leaves_all_as_it_was(postings: Postings) -> None:
     store(postings, {1: "---\nchat: x\n---\ntea", 2: "---\nchat: x\n---\nmilk"})
     before = {name: list(postings.columns[name]) for name in ("state", "spot", "order", "starts", "owners")}
     one = parse("1.md", "sugar")
-    broken = row(one, "english", digest(one))._replace(made="\ud800")  # type: ignore[arg-type]  # SQLite takes no such text
+    broken = row(one, "english")._replace(made="\ud800")  # type: ignore[arg-type]  # SQLite takes no such text
 
     with pytest.raises(DamagedError):
         postings.store([(1, broken)], (2,), {})
@@ -255,7 +255,7 @@ def test_who_searches_between_the_two_commits_of_another_process_meets_no_error(
 
     with opened.db as db:
         db.executemany("INSERT INTO pending VALUES (?)", [(gone,), (new,)])
-    _write(opened.index, [gone], [(new, "tea tea")])
+    batch.write(opened.index, [gone], [(new, "tea tea")])
 
     assert len(searching.ranked("tea", 10, now=NOW)) == 4
     assert agrees(searching, "tea")

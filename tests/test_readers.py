@@ -16,6 +16,7 @@ import vault_mind.readers
 from tests.test_index import agrees, put
 from vault_mind import Index, Vault
 from vault_mind.readers import CHUNK, Read, Task, read_all, split
+from vault_mind.rows import hashed
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="signals and scripts as POSIX has them")
 
@@ -87,7 +88,7 @@ def test_what_is_known_already_is_not_given_again(vault: Vault, processes: list[
     texts(vault, 20)
     tasks = tasks_of(vault)
     hashes = {
-        task.folder + one.name: one.row.hash
+        task.folder + one.name: hashed(one.row.text, one.row.fault, one.row.conflict)
         for task, reads in read_all(vault, tasks, "english")
         for one in reads
         if one.row

@@ -51,7 +51,7 @@ def is_sound(index: Index) -> bool:
 
     columns = postings.columns
     for number, state in enumerate(columns["state"]):
-        assert state == (row(held[number], "english", b"").state if number in held else ABSENT)
+        assert state == (row(held[number], "english").state if number in held else ABSENT)
     chats: dict[str, list[int]] = {}
     for number in sorted(held, key=lambda number: in_time(held[number])):
         if name := held[number].chat:

@@ -14,8 +14,9 @@ from vault_mind.stopwords import FUNCTION_WORDS
 MOST = 256  # terms of a query; somebody who pastes a book asks about its beginning
 LONGEST = 64  # characters of a term; what is longer is no word, and both sides are cut alike
 UNBROKEN = 1 << 16  # characters without a break that are looked at; a longer chain is nothing that people wrote
-REMEMBERED = 1 << 16  # words of a language whose terms are kept at hand
-OTHERS = 1 << 13  # of them numbers, compounds and the like
+REMEMBERED = 1 << 17  # words of a language whose terms are kept at hand
+OTHERS = 1 << 13  # of them numbers, compounds, words with a comma and the like
+FEW = 16  # terms of what is kept at hand; what has more is a sentence of a script without spaces
 
 STOPWORDS: Mapping[str, frozenset[str]] = {"english": frozenset(FUNCTION_WORDS["english"].split())}
 
@@ -77,7 +78,7 @@ def terms(text: str, language: str = "english") -> list[str]:
     (`max_retry_count`, `BilgePump`, `PMP-204`, `v2.10.1`) give their parts and the whole; scripts
     without spaces give bigrams. Raises SettingsError for a language that Snowball does not know.
     """
-    return list(chain.from_iterable(map(_table(language).__getitem__, _chunks(text))))
+    return list(chain.from_iterable(map(_table(language).__getitem__, text.split())))
 
 
 def query_terms(text: str, language: str = "english", also: Sequence[str] = ()) -> list[str]:
@@ -163,7 +164,10 @@ def _looked_up(chunk: str, language: str) -> bool:
 
 
 class _Table(dict[str, tuple[str, ...]]):
-    """The terms of each word in one language, worked out when the word is first met."""
+    """The terms of what stands between two blanks in one language, worked out when it is first met.
+
+    No chunk reaches over a blank or depends on what stands behind one, and to cut at blanks is ten times as fast.
+    """
 
     def __init__(self, language: str) -> None:
         super().__init__()
@@ -171,18 +175,33 @@ class _Table(dict[str, tuple[str, ...]]):
         self._others: list[str] = []
         _stemmer(language)  # an unknown one is told at once, whatever the text
 
-    def __missing__(self, chunk: str) -> tuple[str, ...]:
-        found = tuple(filter(None, _chunk_terms(chunk, self._language)))
-        if len(chunk) <= LONGEST:
-            if not chunk.isalpha():  # dates, numbers and names of things: most are met only once
-                self._others.append(chunk)
+    def __missing__(self, written: str) -> tuple[str, ...]:
+        word = written.rstrip(".,;:!?)")
+        simple = word.isascii() and word.isalpha()
+        chunks = [word] if simple else list(_chunks(written))
+        if chunks == [written]:
+            return self._keep(written, self._of(written))
+        known = [self.get(chunk) for chunk in chunks]
+        found = [
+            self._keep(chunk, self._of(chunk)) if terms is None else terms
+            for chunk, terms in zip(chunks, known, strict=True)
+        ]
+        return self._keep(written, found[0] if len(found) == 1 else tuple(chain.from_iterable(found)))
+
+    def _of(self, chunk: str) -> tuple[str, ...]:
+        return tuple(filter(None, _chunk_terms(chunk, self._language)))
+
+    def _keep(self, written: str, found: tuple[str, ...]) -> tuple[str, ...]:
+        if len(written) <= LONGEST and len(found) <= FEW:
+            if not written.isalpha():  # dates, numbers, names of things, and words with a comma: many are met only once
+                self._others.append(written)
                 if len(self._others) > OTHERS:
                     for other in self._others:
                         self.pop(other, None)
                     self._others.clear()
             elif len(self) >= REMEMBERED:
                 self.clear()
-            self[chunk] = found
+            self[written] = (written,) if found == (written,) else found
         return found
 
 
@@ -197,8 +216,10 @@ def _chunk_terms(chunk: str, language: str) -> Iterable[str]:
     chunk = chunk[:UNBROKEN]
     if _is_run(chunk):
         return _run_terms(chunk)
-    plain = _POSSESSIVE.sub("", _GROUPED.sub("", chunk.lstrip("#.")))
-    pieces = [_pieces(part) for part in _PARTS.findall(plain)]
+    plain = chunk.lstrip("#.")
+    simple = plain.isascii() and plain.isalnum()  # as most names of things are: nothing to take out or to part
+    plain = plain if simple else _POSSESSIVE.sub("", _GROUPED.sub("", plain))
+    pieces = [_pieces(part) for part in ([plain] if simple else _PARTS.findall(plain))]
     found = [stem for parts in pieces for part in parts for stem in _stems(part, language)]
     if len(pieces) > 1:  # the `MP3` of `MP3-player`
         found += [stem for parts in pieces if len(parts) > 1 for stem in _stems("".join(parts), language)]
@@ -228,17 +249,21 @@ def _pieces(part: str) -> list[str]:
 
 def _wholes(compound: str, language: str) -> Iterator[str]:
     """A compound in one word; of `v2.10.1` also `2.10.1` and `2.10`, of `iPhone15` also `iphone`, of `7th` the 7."""
-    joined = _JOINTS.sub("", compound)
+    joined = compound if compound.isalnum() else _JOINTS.sub("", compound)
     whole = _folded(joined)[:LONGEST]
     yield from _stems(joined, language) if whole.isalnum() else [whole]
-    for forms in filter(None, (pattern.match(whole) for pattern in _NUMBERED)):
-        yield from (
-            stem for form in dict.fromkeys(forms.groups()) if form != whole for stem in _stemmed(form, language)
-        )
+    for pattern in () if whole.isalpha() else _NUMBERED:
+        if forms := pattern.match(whole):
+            for form in dict.fromkeys(forms.groups()):
+                if form != whole:
+                    yield from _stemmed(form, language)
 
 
 def _stems(word: str, language: str) -> Iterator[str]:
     """The stem of what stands behind an apostrophe (`l'amour`, `O'Brien`), and of the word without any."""
+    if word.isalnum():
+        yield from _stemmed(word[:LONGEST], language)
+        return
     head, *tails = word.replace("’", "'").split("'")
     for one in (*(tail for tail in tails if len(tail) > 2), head + "".join(tails)):
         yield from _stemmed(one[:LONGEST], language)

@@ -79,12 +79,14 @@ def is_elsewhere(status: os.stat_result) -> bool:
 def _contents(handle: int, size: int, limit: int | None) -> bytes:
     whole, left = b"", -1 if limit is None else limit + 1
     while left:
-        most = max(size + 1 - len(whole), 1 << 16)
+        most = size + 1 - len(whole) if len(whole) < size else 1 << 16
         piece = os.read(handle, most if left < 0 else min(most, left))
         if not piece:
             break
         whole = whole + piece if whole else piece
         left -= len(piece) if left > 0 else 0
+        if len(whole) == size and len(piece) < most:  # more was asked for, and its status says that there is none
+            break
     return whole
 
 

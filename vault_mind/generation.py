@@ -16,20 +16,19 @@ from vault_mind.memory import Memory
 from vault_mind.pack import Pack, PackError
 from vault_mind.spelling import Alike
 
-SCHEMA = 8  # raise it whenever analysis or the tables change: the index is then made anew
+SCHEMA = 9  # raise it whenever analysis or the tables change: the index is then made anew
 
 _TABLES = f"""
 CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, stem TEXT, hash BLOB, fault TEXT, conflict TEXT,
-    start INTEGER, size INTEGER, length INTEGER,
-    kind TEXT, source TEXT, tags TEXT, made REAL, chat TEXT, lang TEXT, pinned INTEGER
+    id INTEGER PRIMARY KEY, path TEXT NOT NULL, start INTEGER, size INTEGER, length INTEGER,
+    label INTEGER, tags TEXT, made REAL, fault TEXT, conflict TEXT
 );
-CREATE INDEX stems ON files (stem);
-CREATE INDEX chats ON files (chat) WHERE chat IS NOT NULL;
-CREATE INDEX langs ON files (lang) WHERE lang IS NOT NULL;
-CREATE TABLE links (source INTEGER, target TEXT);
-CREATE INDEX link_sources ON links (source);
-CREATE INDEX link_targets ON links (target);
+CREATE TABLE labels (
+    id INTEGER PRIMARY KEY, kind TEXT, source TEXT, lang TEXT, pinned INTEGER, UNIQUE (kind, source, lang, pinned)
+);
+CREATE TABLE stems (stem INTEGER, id INTEGER, PRIMARY KEY (stem, id)) WITHOUT ROWID;
+CREATE TABLE chats (chat INTEGER PRIMARY KEY, id INTEGER);
+CREATE TABLE links (target INTEGER, source INTEGER, PRIMARY KEY (target, source)) WITHOUT ROWID;
 CREATE TABLE meanings (id INTEGER PRIMARY KEY, key BLOB);
 CREATE INDEX meaning_keys ON meanings (key);
 CREATE TABLE folders (path TEXT PRIMARY KEY, listing BLOB) WITHOUT ROWID;

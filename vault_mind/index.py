@@ -147,30 +147,31 @@ class Index:
     def digests(self, paths: Sequence[str] | None = None) -> dict[str, bytes]:
         """Of each of `paths` that the last sync found (None: of everything) a hash of what was read."""
         if paths is None:
-            return self._mended(lambda: dict(self._postings.rows("SELECT path, hash FROM files")))
+            return self._mended(self._postings.digests)
         return {path: found for path, (_, found) in self._mended(lambda: self._postings.known(paths)).items()}
 
     def pinned(self) -> list[Memory]:
         """The pinned memories that the last sync found, by path."""
-        return self._selected("WHERE pinned ORDER BY path")
+        return self._selected("WHERE label IN (SELECT id FROM labels WHERE pinned) ORDER BY path")
 
     def named(self, path: str) -> list[str]:
         """The paths of the last sync whose name, folders left out, is that of `path`, in any case."""
-        stem = path.rpartition("/")[2].removesuffix(".md").casefold()
-        statement = "SELECT path FROM files WHERE stem = ?"
-        return self._mended(lambda: [str(found) for (found,) in self._postings.rows(statement, (stem,))])
+        stem = path.rpartition("/")[2].removesuffix(".md")
+        return self._mended(lambda: list(self._postings.named(stem)))
 
     def labels(self) -> tuple[list[str], list[str]]:
         """The kinds and the tags of the memories that the last sync found, in lower case, those of most first."""
 
-        def counted(column: str) -> list[str]:
-            rows = self._postings.rows(f"SELECT {column}, count(*) FROM files GROUP BY {column}")  # noqa: S608  # ours
+        def counted(statement: str) -> list[str]:
+            rows = self._postings.rows(statement)
             counts: Counter[str] = Counter()
             for labels, count in rows:
                 counts.update(dict.fromkeys((labels or "").split("\n"), count))
             return [label for label, _ in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0])) if label]
 
-        return self._mended(lambda: (counted("kind"), counted("tags")))
+        kinds = "SELECT kind, count(*) FROM files JOIN labels ON labels.id = label GROUP BY kind"
+        tags = "SELECT tags, count(*) FROM files GROUP BY tags"
+        return self._mended(lambda: (counted(kinds), counted(tags)))
 
     def sync(self, progress: Progress | None = None) -> Synced:
         """Bring the index up to date with the files; `progress(done, of)` is called as it goes."""

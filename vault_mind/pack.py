@@ -7,6 +7,7 @@ replaced stays as dead bytes until the index is made anew, so that readers keep 
 import mmap
 import os
 from collections.abc import Iterable
+from itertools import accumulate
 from pathlib import Path
 
 
@@ -28,28 +29,41 @@ class Pack:
 
     def append(self, texts: Iterable[bytes]) -> list[int]:
         """Put `texts` at the end and give where each begins, in bytes; when it returns they are on disk."""
-        starts = []
-        with self._file.open("r+b") as file:
-            at = file.seek(0, os.SEEK_END)
-            for text in texts:
-                starts.append(at)
-                at += file.write(text) + file.write(b"\n")
-            if starts:
-                file.flush()
-                os.fsync(file.fileno())
+        starts = self.add(texts)
+        if starts:
+            self.flush()
         return starts
+
+    def add(self, texts: Iterable[bytes]) -> list[int]:
+        """As `append`, but only `flush` puts them on disk."""
+        held = list(texts)
+        if not held:
+            return []
+        with self._file.open("ab") as file:
+            first = file.seek(0, os.SEEK_END)
+            file.write(b"\n".join((*held, b"")))
+        return list(accumulate((len(text) + 1 for text in held[:-1]), initial=first))
+
+    def flush(self) -> None:
+        """Put on disk whatever was added."""
+        with self._file.open("r+b") as file:
+            os.fsync(file.fileno())
 
     def text(self, start: int, size: int) -> str:
         """The text of `size` bytes that begins at `start`. Raises PackError when there is none."""
+        try:
+            return self.data(start, size).decode()
+        except UnicodeDecodeError as error:
+            raise PackError(str(error)) from error
+
+    def data(self, start: int, size: int) -> bytes:
+        """The text as bytes, whether or not they are one. Raises PackError when it does not end there."""
         end = start + size + 1
         view = self._mapped if end <= len(self._mapped) else self.view(end)
         data = view[start:end]
         if data[-1:] != b"\n":
             raise PackError("a text does not end where it should")
-        try:
-            return data[:-1].decode()
-        except UnicodeDecodeError as error:
-            raise PackError(str(error)) from error
+        return data[:-1]
 
     def view(self, least: int = 0) -> mmap.mmap | bytes:
         """All of it, mapped; at least `least` bytes. Raises PackError when it holds fewer."""

@@ -9,26 +9,26 @@ noted in SQLite before all; so a crash in between only means that those files ar
 import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, closing
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import tantivy
 
+from vault_mind.batch import Batch, Numbered, dead, marked, parts, write
 from vault_mind.columns import Columns
 from vault_mind.compounds import reversed_terms
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import locked, private_folder
 from vault_mind.generation import GUARD, DamagedError, Generation, Totals, make
 from vault_mind.memory import Memory
-from vault_mind.ranking import idf
-from vault_mind.rows import ABSENT, Row, digest
+from vault_mind.ranking import idf, link_targets
+from vault_mind.rows import hashed, key, stem_key
 from vault_mind.spelling import Alike
 
 if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
-HEAP = 50_000_000  # bytes that tantivy may use while writing
 PATIENCE = 2.0  # seconds that a reader waits for another process between its two commits
 DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on all are written again
 FAR = 0.1  # by which share the average length may be off because of the dead, likewise
@@ -36,25 +36,17 @@ DEAD_OF_MANY, FAR_OF_MANY, MANY = 0.25, 0.25, 2_000  # the same shares where tha
 KEPT, KEPT_LENGTH = 10_000, 2_000  # memories that were given and are kept at hand; characters of such a one
 WASTE = 1 << 20  # bytes of dead texts that do not matter
 
-_INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-_COUNT = (
-    "UPDATE totals SET memories = memories + ?, terms = terms + ?, links = links + ?, dead = ?, version = version + 1"
-)
-_OLD = "SELECT start, chat, length FROM files WHERE id IN ({})"
-_CHAT = "SELECT id FROM files WHERE chat = ? ORDER BY made IS NOT NULL, made, path"
-_NOTE_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?, ?)"
-_FORGET_FOLDER = "DELETE FROM folders WHERE path = ?"
 _BACKWARDS = "\n"  # no term begins with it
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
 _WITHOUT_MEANING = "SELECT id FROM files WHERE id NOT IN (SELECT id FROM meanings) LIMIT ?"
-_OUTWARD = "SELECT l.source, f.id FROM links l JOIN files f ON f.stem = l.target WHERE l.source IN ({})"
-_INWARD = "SELECT f.id, l.source FROM files f JOIN links l ON l.target = f.stem WHERE f.id IN ({})"
+_NAMED = "SELECT s.stem, f.id, f.path FROM stems s JOIN files f ON f.id = s.id WHERE s.stem IN ({})"
+_LINKING = "SELECT target, source FROM links WHERE target IN ({})"
 _PATHS = "SELECT id, path FROM files WHERE id IN ({})"
-_NOTE_MEANING = "INSERT OR REPLACE INTO meanings SELECT id, ? FROM files WHERE id = ? AND hash = ?"
+_NOTE_MEANING = "INSERT OR REPLACE INTO meanings VALUES (?, ?)"
+_SPOKEN = "SELECT DISTINCT lang FROM labels WHERE lang != '' ORDER BY lang"
+_SPEAKS = "SELECT 1 FROM files WHERE label IN (SELECT id FROM labels WHERE lang = ?) LIMIT 1"
 _READ = "SELECT id, path, fault, conflict, start, size FROM files "
-
-
-T = TypeVar("T")
+_STALE = "UPDATE files SET fault = ? WHERE id = ?"
 
 
 class Proposal(NamedTuple):
@@ -158,8 +150,8 @@ class Postings:
             kept = opened.memories
             found = dict(zip(numbers, map(kept.get, numbers), strict=True))
             missing = [number for number, memory in found.items() if memory is None]
-            for part in _parts(missing):
-                rows = opened.db.execute(_marked(_READ + "WHERE id IN ({})", part), part)
+            for part in parts(missing):
+                rows = opened.db.execute(marked(_READ + "WHERE id IN ({})", part), part)
                 found |= {row[0]: _memory(opened, row) for row in rows}
             if len(missing) > KEPT - len(kept):
                 kept.clear()
@@ -251,8 +243,8 @@ class Postings:
         with GUARD:
             opened = self._open()
             if opened.languages is None:
-                statement = "SELECT DISTINCT lang FROM files WHERE lang IS NOT NULL ORDER BY lang"
-                opened.languages = [lang for (lang,) in opened.db.execute(statement)]
+                spoken = [lang for (lang,) in list(opened.db.execute(_SPOKEN))]
+                opened.languages = [lang for lang in spoken if opened.db.execute(_SPEAKS, (lang,)).fetchone()]
             return opened.languages
 
     def beside(self, number: int) -> Sequence[int]:
@@ -268,31 +260,61 @@ class Postings:
         if not self.totals.links:
             return {}
         known = self._open().links
-        missing = [number for number in numbers if number not in known]
-        for part in _parts(missing):
-            found: dict[int, list[int]] = {number: [] for number in part}
-            for statement in (_OUTWARD, _INWARD):
-                for number, other in self.rows(_marked(statement, part), part):
-                    found[number].append(other)
-            known |= found
+        if missing := [number for number in numbers if number not in known]:
+            found = self._linked(missing)
+            known |= {number: found.get(number, []) for number in missing}
         return {number: known[number] for number in numbers if known[number]}
+
+    def _linked(self, numbers: Sequence[int]) -> dict[int, list[int]]:
+        found: dict[int, list[int]] = {}
+        held = self.numbered(numbers)
+        outward = {number: [key(name) for name in link_targets(memory)] for number, memory in held.items()}
+        named: dict[int, list[int]] = {}
+        for part in parts(list({target for targets in outward.values() for target in targets})):
+            for stem, number in self.rows(marked("SELECT stem, id FROM stems WHERE stem IN ({})", part), part):
+                named.setdefault(stem, []).append(number)
+        for number, targets in outward.items():
+            if others := [other for target in targets for other in named.get(target, ())]:
+                found[number] = others
+        stems: dict[int, list[int]] = {}
+        for number, memory in held.items():
+            stems.setdefault(stem_key(memory.path), []).append(number)
+        for part in parts(list(stems)):
+            for stem, other in self.rows(marked(_LINKING, part), part):
+                for number in stems[stem]:
+                    found.setdefault(number, []).append(other)
+        return found
+
+    def named(self, stem: str) -> dict[str, int]:
+        """The paths of memories of that stem, in any case, each with its number."""
+        rows = self.rows(_NAMED.format("?"), (key(stem.casefold()),))
+        return {path: number for _, number, path in rows}
 
     def paths(self, numbers: Sequence[int]) -> dict[int, str]:
         """The paths of those numbers; those that are gone by now are left out."""
         known = self._open().paths
-        for part in _parts([number for number in numbers if number not in known]):
-            known.update(self.rows(_marked(_PATHS, part), part))
+        for part in parts([number for number in numbers if number not in known]):
+            known.update(self.rows(marked(_PATHS, part), part))
         return {number: known[number] for number in numbers if number in known}
 
     def known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
         """Of each of `paths` that is indexed its number and the hash of what was read."""
-        found = {}
-        for start in range(0, len(paths), 500):  # SQLite bounds the variables of a statement
-            part = paths[start : start + 500]
-            marks = ",".join("?" * len(part))
-            statement = f"SELECT path, id, hash FROM files WHERE path IN ({marks})"  # noqa: S608  # question marks only
-            found.update({path: (number, hashed) for path, number, hashed in self.rows(statement, part)})
-        return found
+        wanted, numbers = set(paths), list[int]()
+        for part in parts(list(set(map(stem_key, paths)))):
+            numbers += [number for _, number, path in self.rows(marked(_NAMED, part), part) if path in wanted]
+        with GUARD:
+            opened = self._open()
+            found: dict[str, tuple[int, bytes]] = {}
+            for several in parts(numbers):
+                rows = opened.db.execute(marked(_READ + "WHERE id IN ({})", several), several)
+                found |= {row[1]: (row[0], _hashed(opened, row)) for row in rows}
+            return found
+
+    def digests(self) -> dict[str, bytes]:
+        """Of each path the hash of what was read."""
+        with GUARD:
+            opened = self._open()
+            return {row[1]: _hashed(opened, row) for row in opened.db.execute(_READ)}
 
     def without_meaning(self, limit: int = -1) -> list[int]:
         """The numbers of memories for which no key of their meaning is noted, at most `limit`; below 0: all."""
@@ -301,17 +323,20 @@ class Postings:
     def note_meanings(self, keys: Mapping[int, tuple[Memory, bytes]]) -> None:
         """Note the keys of meanings by number, beside the memory as it was read; one that was changed since is not."""
         with GUARD, self._open().db as db:
-            db.executemany(_NOTE_MEANING, [(key, number, digest(memory)) for number, (memory, key) in keys.items()])
+            db.execute("BEGIN IMMEDIATE")
+            held = self.numbered(list(keys))
+            same = [(number, key) for number, (memory, key) in keys.items() if held.get(number) == memory]
+            db.executemany(_NOTE_MEANING, same)
 
     def meanings(self, numbers: Sequence[int]) -> dict[int, bytes]:
         """Of each of `numbers` the key of its meaning, where it is noted."""
         statement = "SELECT id, key FROM meanings WHERE id IN ({})"
-        return {number: key for part in _parts(numbers) for number, key in self.rows(_marked(statement, part), part)}
+        return {number: key for part in parts(numbers) for number, key in self.rows(marked(statement, part), part)}
 
     def meant(self, keys: Sequence[bytes]) -> dict[int, bytes]:
         """The numbers whose meaning has one of `keys`."""
         statement = "SELECT id, key FROM meanings WHERE key IN ({})"
-        return {number: key for part in _parts(keys) for number, key in self.rows(_marked(statement, part), part)}
+        return {number: key for part in parts(keys) for number, key in self.rows(marked(statement, part), part)}
 
     def listings(self) -> dict[str, bytes]:
         """Of each folder what a walk gave when all that it holds was last indexed."""
@@ -320,35 +345,21 @@ class Postings:
             raise DamagedError("a listing of a folder is none")
         return found
 
-    def store(self, new: Sequence[tuple[int, Row]], gone: Sequence[int], listings: Mapping[str, bytes | None]) -> None:
+    def batch(self) -> Batch:
+        """What is to be written in one go, begun: `store` for what comes bit by bit."""
+        return Batch(self._open())
+
+    def store(self, new: Sequence[Numbered], gone: Sequence[int], listings: Mapping[str, bytes | None]) -> None:
         """Write `new` rows with their postings, take out `gone` ones, and note `listings` (None: no such folder)."""
-        numbers = [number for number, _ in new] + list(gone)
-        with GUARD:
-            opened = self._open()
-            starts: list[int] = []
-            if numbers:
-                with opened.db as db:
-                    db.executemany("INSERT OR IGNORE INTO pending VALUES (?)", [(number,) for number in numbers])
-                starts = opened.pack.append(row.text for _, row in new)
-                _write(opened.index, numbers, ((number, row.terms) for number, row in new))
-            try:
-                with opened.db as db:
-                    db.execute("BEGIN IMMEDIATE")
-                    db.executemany(_FORGET_FOLDER, [(folder,) for folder, packed in listings.items() if packed is None])
-                    db.executemany(_NOTE_FOLDER, [pair for pair in listings.items() if pair[1] is not None])
-                    if numbers:
-                        _replace_rows(opened, new, starts, gone)
-            except BaseException:  # Ctrl-C among them: the arrays must not be ahead of the rows
-                opened.forget_columns()
-                raise
-            if numbers:
-                opened.reload()
+        with closing(self.batch()) as batch:
+            batch.take(list(new))
+            batch.commit(gone, listings)
 
     def mark_stale(self, faults: Mapping[int, str]) -> None:
         """Note of memories by number why their files cannot be read now; once they can, they are read anew."""
         with GUARD, self._open().db as db:
             self._open().memories.clear()
-            db.executemany("UPDATE files SET fault = ?, hash = x'' WHERE id = ?", [(f, n) for n, f in faults.items()])
+            db.executemany(_STALE, [(fault, number) for number, fault in faults.items()])
 
     def sweep(self, analysed: Callable[[Memory], Sequence[str]]) -> None:
         """Write all postings again when too many belong to nobody any more; `analysed` gives a memory's terms."""
@@ -358,9 +369,9 @@ class Postings:
                 return
             rows = opened.db.execute(_READ + "ORDER BY path")
             living = ((row[0], " ".join(analysed(_memory(opened, row)))) for row in rows)
-            _write(opened.index, None, living)
+            write(opened.index, None, living)
             with opened.db as db:
-                db.execute("UPDATE totals SET dead = ?, version = version + 1", (_dead(opened),))
+                db.execute("UPDATE totals SET dead = ?, version = version + 1", (dead(opened),))
             opened.reload()
 
     def clear_pending(self) -> None:
@@ -501,24 +512,6 @@ def _silent(query: tantivy.Query) -> tantivy.Query:
     return tantivy.Query.const_score_query(query, 0.0)
 
 
-def _write(index: tantivy.Index, gone: Iterable[int] | None, new: Iterable[tuple[int, str]]) -> None:
-    """Commit postings for `new` in place of those of `gone`; None stands for all."""
-    writer = index.writer(HEAP, 1)
-    try:
-        if gone is None:
-            writer.delete_all_documents()
-        for number in gone or ():
-            writer.delete_documents_by_term("id", number)
-        for number, found in new:
-            document = tantivy.Document(terms=found)
-            document.add_integer("id", number)
-            writer.add_document(document)
-        writer.commit()
-        writer.wait_merging_threads()
-    finally:
-        del writer  # with its lock, which a traceback would keep alive
-
-
 def _needs_sweep(opened: Generation, analysed: Callable[[Memory], Sequence[str]]) -> bool:
     """Whether so many are dead, or such long ones, that scores are off."""
     memories, dead = opened.totals.memories, opened.totals.dead
@@ -551,52 +544,7 @@ def _memory(opened: Generation, row: Sequence[Any]) -> Memory:
     return Memory(path, opened.pack.text(start, size), fault, conflict)
 
 
-def _dead(opened: Generation) -> int:
-    """How many postings belong to nobody any more, by tantivy's own account."""
-    import json  # late: only a change is weighed
-
-    told = json.loads((opened.folder / "postings" / "meta.json").read_bytes())
-    return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in told["segments"])
-
-
-def _replace_rows(
-    opened: Generation, new: Sequence[tuple[int, Row]], starts: Sequence[int], gone: Sequence[int]
-) -> None:
-    """In the transaction that is open: rows, links, arrays and totals."""
-    db, columns = opened.db, opened.columns
-    numbers = [number for number, _ in new] + list(gone)
-    old = [row for part in _parts(numbers) for row in db.execute(_marked(_OLD, part), part)]
-    columns.drop_texts(row[0] for row in old)
-    columns.add_texts([number for number, _ in new], starts)
-    columns.leave_chats(numbers)
-    for number in gone:
-        columns.set_state(number, ABSENT)
-    for number, row in new:
-        columns.set_state(number, row.state)
-    db.executemany("DELETE FROM files WHERE id = ?", [(number,) for number in gone])
-    db.executemany("DELETE FROM meanings WHERE id = ?", [(number,) for number in numbers])
-    cut = db.executemany("DELETE FROM links WHERE source = ?", [(number,) for number in numbers]).rowcount
-    db.executemany(_INSERT, map(_columns, new, starts))
-    links = [(number, target) for number, row in new for target in row.links]
-    db.executemany("INSERT INTO links VALUES (?, ?)", links)
-    for chat in sorted({row[1] for row in old if row[1]} | {row.chat for _, row in new if row.chat}):
-        columns.set_chat([number for (number,) in db.execute(_CHAT, (chat,))])
-    db.executemany("INSERT OR REPLACE INTO columns VALUES (?, ?)", columns.packed())
-    db.execute("DELETE FROM pending")
-    change = (len(new) - len(old), sum(row.length for _, row in new) - sum(row[2] for row in old), len(links) - cut)
-    db.execute(_COUNT, (*change, _dead(opened)))
-
-
-def _parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
-    return (values[start : start + 500] for start in range(0, len(values), 500))  # SQLite bounds the variables
-
-
-def _marked(statement: str, values: Sequence[object]) -> str:
-    """`statement` with a question mark for each of `values` in place of its braces."""
-    return statement.format(",".join("?" * len(values)))
-
-
-def _columns(numbered: tuple[int, Row], start: int) -> tuple[object, ...]:
-    number, row = numbered
-    place = (row.path, row.stem, row.hash, row.fault, row.conflict, start, len(row.text), row.length)
-    return (number, *place, row.kind, row.source, row.tags, row.made, row.chat, row.lang, row.pinned)
+def _hashed(opened: Generation, row: Sequence[Any]) -> bytes:
+    """The hash of what was read for a row that _READ gave."""
+    _, _, fault, conflict, start, size = row
+    return hashed(opened.pack.data(start, size), fault, conflict)

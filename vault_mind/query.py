@@ -432,7 +432,7 @@ def _is(memory: Memory, state: str, now: datetime) -> bool:
 
 def folded(text: str) -> str:
     """`text` as fields are compared: upper and lower case are one."""
-    return unicodedata.normalize("NFC", text).casefold()
+    return text.lower() if text.isascii() else unicodedata.normalize("NFC", text).casefold()
 
 
 def _short(text: str) -> str:

@@ -87,14 +87,15 @@ def split(folder: str, names: Sequence[str], known: Mapping[str, bytes]) -> Iter
 
 def serve() -> None:
     """What a process does: tasks come on standard input, what was read goes to standard output."""
+    import gc  # late: only such a process needs it
+
+    gc.set_threshold(100_000)  # nearly all that it makes is gone with the next file, and hardly any in circles
     pipe, out = sys.stdin.buffer, sys.stdout.buffer
     root, language = marshal.load(pipe)  # noqa: S302  # from the process that started this one
     vault = Vault(root)
     while task := marshal.load(pipe):  # noqa: S302  # likewise
         reads = read(vault, Task(*task), language)
-        packed = marshal.dumps(
-            [(one.name, one.mark, one.gone, one.problems, one.row and tuple(one.row), one.stale) for one in reads]
-        )
+        packed = marshal.dumps([(*one[:4], one.row and tuple(one.row), one.stale) for one in reads])
         out.write(len(packed).to_bytes(8, "little") + packed)
         out.flush()
 
@@ -173,7 +174,7 @@ class _Worker:
         if not packed:
             raise _WorkerError(f"it ended with {self._process.wait()}")
         loaded = marshal.loads(packed)  # noqa: S302  # from the process that we started
-        return [Read(name, mark, gone, told, row and Row(*row), stale) for name, mark, gone, told, row, stale in loaded]
+        return [Read._make((*one[:4], one[4] and Row._make(one[4]), one[5])) for one in loaded]
 
     def _listen(self) -> None:
         """Hand on what the process writes; at its end, nothing."""
@@ -203,7 +204,7 @@ def _read(name: str, known: bytes, path: str, found: Memory | VaultMindError, st
         return Read(name, 0, True, (str(found).removeprefix(f"{path}: "),), None)
     hashed = digest(found)
     mark = 0 if _is_racy(status) else status.mark
-    return Read(name, mark, False, found.warnings, None if hashed == known else row(found, language, hashed))
+    return Read(name, mark, False, found.warnings, None if hashed == known else row(found, language))
 
 
 def _is_racy(status: Status) -> bool:

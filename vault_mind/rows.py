@@ -1,6 +1,8 @@
 """One memory as a row of the index: all that is kept of it, worked out once, wherever that is done."""
 
+from binascii import crc_hqx
 from typing import NamedTuple
+from zlib import crc32
 
 from vault_mind.memory import Memory
 from vault_mind.query import folded, written_at
@@ -10,59 +12,79 @@ CURRENT, ASIDE, EXPIRING, ABSENT = range(4)  # states; whether an expiring one i
 
 
 class Row(NamedTuple):
-    """What is kept of one memory. `terms` are joined by blanks, `length` is how many they are."""
+    """What is kept of one memory. `terms` are joined by blanks, `length` is how many they are.
+
+    Of its stem, its chat and the names that it links to only the keys are kept.
+    """
 
     path: str
-    hash: bytes
     text: bytes
     fault: str | None
     conflict: str | None
     terms: str
     length: int
     state: int
-    stem: str
+    stem: int
     kind: str
     source: str
     tags: str
     made: float | None
-    chat: str | None
-    lang: str | None
+    chat: int | None
+    lang: str
     pinned: bool
-    links: tuple[str, ...]
+    links: tuple[int, ...]
 
 
 def digest(memory: Memory) -> bytes:
     """A hash of what was read, 16 bytes."""
+    return hashed(memory.text.encode("utf-8", "replace"), memory.fault, memory.conflict)
+
+
+def hashed(text: bytes, fault: str | None, conflict: str | None) -> bytes:
+    """The digest of a memory of that text, as its row keeps it."""
     from hashlib import blake2b  # late: it loads OpenSSL, and a search reads no file
 
-    hashed = blake2b(memory.text.encode("utf-8", "replace"), digest_size=16)
-    if memory.fault:
-        hashed.update(memory.fault.encode())
-    if memory.conflict:
-        hashed.update(b"\0" + memory.conflict.encode())
-    return hashed.digest()
+    found = blake2b(text, digest_size=16)
+    if fault:
+        found.update(fault.encode())
+    if conflict:
+        found.update(b"\0" + conflict.encode())
+    return found.digest()
 
 
-def row(memory: Memory, language: str, hashed: bytes) -> Row:
+def key(name: str) -> int:
+    """47 bits that stand for `name` where names are only compared; of a million, no two are likely the same.
+
+    Names that differ within five bytes in a row, as numbered ones do, never share one: so checksums are made.
+    """
+    data = name.encode("utf-8", "surrogatepass")
+    return (crc32(data) << 16 | crc_hqx(data, 0)) >> 1
+
+
+def stem_key(path: str) -> int:
+    """The key of a memory's stem, which is that of every name that links to it."""
+    return key(path.rpartition("/")[2].rpartition(".")[0].casefold())
+
+
+def row(memory: Memory, language: str) -> Row:
     """The row of `memory` in a vault of that `language`."""
     terms = searched_terms(memory, language)
     written = written_at(memory)
     return Row(
         memory.path,
-        hashed,
         memory.text.encode("utf-8", "replace"),
         memory.fault,
         memory.conflict,
         " ".join(terms),
         len(terms),
         ASIDE if memory.aside else EXPIRING if memory.expires_at else CURRENT,
-        memory.stem.casefold(),
+        stem_key(memory.path),
         folded(memory.kind),
         folded(memory.source or ""),
         "\n".join(map(folded, memory.tags)),
         written.timestamp() if written else None,
-        memory.chat,
-        (language_of(memory, "") or None) if memory.lang else None,
+        key(memory.chat) if memory.chat else None,
+        language_of(memory, "") if memory.lang else "",
         memory.pinned,
-        link_targets(memory) if "[[" in memory.text else (),
+        tuple(map(key, link_targets(memory))) if "[[" in memory.text else (),
     )

@@ -46,6 +46,8 @@ SHOWN = 0.005  # of a score; what tantivy's rounding adds below it is not told a
 EXACT = 1e-7  # scores that differ by less are the same
 STANDS_OUT = 3.5  # measured on questions that have an answer and others that have none, whatever the model
 
+_LABELLED = "label IN (SELECT id FROM labels WHERE {})"
+
 Scores = list[tuple[int, float]]
 
 
@@ -347,9 +349,11 @@ def _needed(query: Query, language: str, also: Sequence[str]) -> list[list[Seque
 def _clauses(query: Query) -> Iterator[tuple[str, Sequence[object]]]:
     """SQL that lets through whatever the clauses on fields let through, and sometimes more."""
     if query.kinds:
-        yield f"kind IN ({','.join('?' * len(query.kinds))})", [folded(kind) for kind in query.kinds]
+        kinds = ",".join("?" * len(query.kinds))
+        yield _LABELLED.format(f"kind IN ({kinds})"), [folded(kind) for kind in query.kinds]
     if query.sources:
-        yield _any("instr(source, ?) = 1", query.sources)
+        told, values = _any("instr(source, ?) = 1", query.sources)
+        yield _LABELLED.format(told), values
     if query.tags:
         yield _any("instr(tags, ?)", query.tags)
     if query.since:

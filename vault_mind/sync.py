@@ -3,6 +3,7 @@
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from vault_mind.batch import Batch
 from vault_mind.conflicts import originals
 from vault_mind.generation import DamagedError
 from vault_mind.listing import packed, unpacked
@@ -12,9 +13,9 @@ from vault_mind.readers import Read, Task, read_all, split
 from vault_mind.rows import Row
 from vault_mind.vault import Problem, Vault, Walk
 
-BATCH = 15_000  # files between two commits of a long sync, which may be interrupted
+BATCH = 120_000  # files between two commits of a long sync, which may be interrupted
 FEW = 50  # changed names of a folder up to which those that begin like one of them are looked for
-BATCH_BYTES = 32 * 2**20  # bytes of texts, likewise
+BATCH_BYTES = 2**28  # bytes of texts, likewise
 
 Progress = Callable[[int, int], None]
 
@@ -38,7 +39,7 @@ class _Work:
     last: int
     changed: int = 0
     departed: int = 0
-    new: list[tuple[int, Row]] = field(default_factory=list)
+    new: list[tuple[int, Row] | None] = field(default_factory=list)
     gone: list[int] = field(default_factory=list)
     stale: dict[int, str] = field(default_factory=dict)
     listings: dict[str, bytes | None] = field(default_factory=dict)
@@ -46,6 +47,13 @@ class _Work:
     kept: dict[str, dict[str, int]] = field(default_factory=dict)
     numbers: dict[str, int] = field(default_factory=dict)
     size: int = 0
+    batch: Batch | None = None
+
+    def end(self) -> None:
+        """Let go of what was begun to be written."""
+        if self.batch:
+            self.batch.close()
+        self.batch = None
 
 
 class Sync:
@@ -88,10 +96,12 @@ class Sync:
             tasks += self._planned(folder, walk.listings.get(folder), _marks(then), work)
         try:
             read = self._read(tasks, work, progress)
+            self._flush(work)
         except KeyboardInterrupt:
             self._stopped(work)
             raise
-        self._flush(work)
+        finally:
+            work.end()
         self._postings.sweep(lambda memory: searched_terms(memory, self._language))
         news = [problem for problem in work.problems if (problem.path, problem.what) not in work.told]
         self._postings.tell(_holding(work.told, walk, read, work.problems))
@@ -108,6 +118,9 @@ class Sync:
             read.update(task.folder + name for name in task.names)
             if len(work.new) >= BATCH or work.size >= BATCH_BYTES:
                 self._flush(work)
+            elif work.new:
+                work.batch = work.batch or self._postings.batch()
+                work.batch.take(work.new)
             if progress:
                 progress(len(read), of)
         return read
@@ -170,7 +183,10 @@ class Sync:
         """Store what has been read."""
         for folder in work.touched:
             work.listings[folder] = _known_of(work.walked[folder], work.kept[folder])
-        self._postings.store(work.new, work.gone, work.listings)
+        work.batch = work.batch or self._postings.batch()
+        work.batch.take(work.new)
+        work.batch.commit(work.gone, work.listings)
+        work.end()
         if work.stale:
             self._postings.mark_stale(work.stale)
         work.new, work.gone, work.listings, work.touched, work.size = [], [], {}, set(), 0

@@ -1,0 +1,176 @@
+"""What is written in one go: seen by nobody before the end, whole after it, and made again where it was cut short."""
+
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import vault_mind.batch
+from vault_mind.batch import Numbered
+from vault_mind.generation import DamagedError
+from vault_mind.memory import parse
+from vault_mind.postings import Postings
+from vault_mind.rows import Row, row
+
+
+@pytest.fixture
+def postings(tmp_path: Path) -> Iterator[Postings]:
+    """Empty ones."""
+    made = Postings(tmp_path / "index", "english")
+    made.refresh()
+    yield made
+    made.close()
+
+
+def numbered(number: int, text: str) -> Numbered:
+    """A row of that number, in a file of that number."""
+    return number, row(parse(f"{number}.md", text), "english")
+
+
+def found(postings: Postings, term: str) -> list[int]:
+    """The numbers of the memories that hold `term`."""
+    return sorted(number for number, _ in postings.propose({term: 1.0}, 99).hits)
+
+
+def test_what_is_taken_bit_by_bit_is_seen_by_nobody_before_the_end(postings: Postings, tmp_path: Path) -> None:
+    new: list[Numbered | None] = [numbered(1, "tea"), numbered(2, "tea and milk")]
+    with closing(postings.batch()) as batch:
+        batch.take(new)
+        new.append(numbered(3, "tea and sugar"))
+        batch.take(new)
+        other = Postings(tmp_path / "index", "english")
+        other.refresh()
+        before = found(other, "tea"), other.memory(1), other.totals.memories
+
+        batch.commit([], {})
+
+    other.refresh()
+    assert before == ([], None, 0)
+    assert found(postings, "tea") == found(other, "tea") == [1, 2, 3]
+    assert other.numbered([1, 3]) == {1: parse("1.md", "tea"), 3: parse("3.md", "tea and sugar")}
+    assert new == [None, None, None]
+    other.close()
+
+
+def test_what_is_given_up_leaves_nothing(postings: Postings) -> None:
+    with closing(postings.batch()) as batch:
+        batch.take([numbered(1, "tea")])
+
+    postings.store([numbered(2, "milk")], [], {})
+
+    assert (found(postings, "tea"), found(postings, "milk")) == ([], [2])
+    assert postings.totals.memories == 1
+
+
+class Cut(Row):
+    """A row at which Ctrl-C comes the first time that its terms are asked for."""
+
+    came: list[bool]
+
+    @property
+    def terms(self) -> str:
+        """Its terms, the second time."""
+        if not self.came:
+            self.came.append(True)
+            raise KeyboardInterrupt
+        return str(self[4])
+
+
+@pytest.mark.parametrize("at", [0, 1, 2])
+@pytest.mark.parametrize("known", [False, True])
+def test_a_take_that_ctrl_c_cuts_short_is_made_again(postings: Postings, at: int, known: bool) -> None:
+    if known:
+        postings.store([numbered(number, "coffee") for number in (1, 2, 3)], [], {})
+    new: list[Numbered | None] = [numbered(number, f"tea number{number}") for number in (1, 2, 3)]
+    number, whole = numbered(at + 1, f"tea number{at + 1}")
+    cut: Any = Cut._make(whole)
+    cut.came = []
+    new[at] = (number, cut)
+
+    with closing(postings.batch()) as batch:
+        with pytest.raises(KeyboardInterrupt):
+            batch.take(new)
+        new.append(numbered(4, "tea number4"))
+        batch.take(new)
+        batch.commit([], {})
+
+    assert found(postings, "tea") == [1, 2, 3, 4]
+    assert found(postings, "coffee") == []
+    assert [postings.frequency(f"number{number}") for number in (1, 2, 3, 4)] == [1, 1, 1, 1]
+    assert postings.totals.memories == 4
+
+
+def test_a_commit_that_is_made_twice_counts_once(postings: Postings) -> None:
+    with closing(postings.batch()) as batch:
+        batch.take([numbered(1, "---\nchat: a\n---\ntea [[2]]"), numbered(2, "---\nchat: a\n---\nmilk")])
+        for _ in range(2):
+            batch.commit([7], {"": b"as it was"})
+
+    assert postings.totals[:3] == (2, sum(len(row.split()) for row in ("1 tea 2", "2 milk")), 1)
+    assert list(postings.columns.beside(1)) == [2]
+    assert postings.linked([1]) == {1: [2]}
+    assert postings.listings() == {"": b"as it was"}
+
+
+def test_whoever_is_new_and_gone_at_once_stays(postings: Postings) -> None:
+    postings.store([numbered(1, "tea"), numbered(2, "tea")], [], {})
+
+    postings.store([numbered(1, "tea and milk")], [1, 2], {})
+
+    assert found(postings, "tea") == [1]
+    assert postings.totals.memories == 1
+
+
+@pytest.mark.parametrize("many", [1, 5_000])
+def test_rows_are_the_same_whether_they_are_stored_meanwhile_or_after(
+    postings: Postings, monkeypatch: pytest.MonkeyPatch, many: int
+) -> None:
+    monkeypatch.setattr(vault_mind.batch, "MANY", many)
+    texts = [
+        f"---\nkind: {'fact' if n % 2 else 'context'}\nchat: c{n % 5}\n---\ntea {n} [[{n + 1}]]" for n in range(40)
+    ]
+
+    postings.store([numbered(number, text) for number, text in enumerate(texts, 1)], [], {})
+    postings.store([numbered(number, "---\nchat: c1\n---\ntea") for number in (3, 4)], [5, 6], {})
+
+    assert found(postings, "tea") == [number for number in range(1, 41) if number not in (5, 6)]
+    assert sorted(postings.columns.chat_of(12)) == sorted([2, 3, 4, 7, 12, 17, 22, 27, 32, 37])
+    assert [kind for (kind,) in postings.rows("SELECT DISTINCT kind FROM labels ORDER BY kind")] == [
+        "context",
+        "fact",
+        "note",
+    ]
+
+
+def test_what_goes_wrong_meanwhile_is_told(postings: Postings, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(vault_mind.batch, "MANY", 1)
+    folder = postings.folder / postings.state()[0]
+
+    with closing(postings.batch()) as batch:
+        batch.take([numbered(1, "tea")])
+        (folder / "texts").unlink()
+        with pytest.raises(DamagedError):
+            batch.commit([], {})
+
+    with closing(sqlite3.connect(folder / "files.db")) as db:
+        assert list(db.execute("SELECT count(*) FROM files")) == [(0,)]
+
+
+def test_a_chat_whose_last_memory_is_gone_is_forgotten(postings: Postings) -> None:
+    postings.store([numbered(1, "---\nchat: a\n---\ntea"), numbered(2, "---\nchat: b\n---\ntea")], [], {})
+
+    postings.store([numbered(3, "---\nchat: b\n---\nmilk")], [1], {})
+    postings.store([numbered(2, "no chat any more")], [], {})
+
+    assert list(postings.rows("SELECT id FROM chats")) == [(3,)]
+    assert list(postings.columns.beside(3)) == []
+
+
+def test_names_that_share_a_key_do_no_harm_to_what_is_known(postings: Postings) -> None:
+    postings.store([numbered(1, "tea"), (2, row(parse("a/1.md", "milk"), "english"))], [], {})
+
+    assert set(postings.known(["1.md"])) == {"1.md"}
+    assert postings.named("1") == {"1.md": 1, "a/1.md": 2}

@@ -1,0 +1,317 @@
+"""What is written into the index in one go: texts and postings as they come, and at the end the rows.
+
+Nobody sees any of it before the end. What is under way is then noted first; the texts are put on disk and
+tantivy is committed, and SQLite after both.
+"""
+
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
+from threading import Thread
+from typing import Any, NamedTuple, TypeVar
+
+import tantivy
+
+from vault_mind.generation import GUARD, Generation
+from vault_mind.memory import Memory
+from vault_mind.ranking import link_targets
+from vault_mind.rows import ABSENT, Row, key, stem_key
+
+HEAP = 50_000_000  # bytes that tantivy may use while writing
+PART = 500  # values that a statement is given at a time: SQLite bounds its variables
+MANY = 5_000  # rows from which on it pays to store them while tantivy commits
+
+_INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_COUNT = (
+    "UPDATE totals SET memories = memories + ?, terms = terms + ?, links = links + ?, dead = ?, version = version + 1"
+)
+_OLD = "SELECT id, path, start, size, length FROM files WHERE id IN ({})"
+_IN_TIME = "SELECT id, made IS NOT NULL, made, path FROM files WHERE id IN ({})"
+_NOTE_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?, ?)"
+_FORGET_FOLDER = "DELETE FROM folders WHERE path = ?"
+
+T = TypeVar("T")
+Numbered = tuple[int, Row]
+
+
+class Kept(NamedTuple):
+    """What is kept of a row until the end: its place in `files` but for the label, and what the other tables need."""
+
+    number: int
+    path: str
+    start: int
+    size: int
+    length: int
+    label: tuple[object, ...]
+    tags: str
+    made: float | None
+    fault: str | None
+    conflict: str | None
+    stem: int
+    state: int
+    chat: int | None
+    links: tuple[int, ...]
+
+
+class Batch:
+    """One such, in a generation; with the lock of all writers held. Every method may raise DamagedError.
+
+    A call that Ctrl-C cuts short can be made again.
+    """
+
+    def __init__(self, opened: Generation) -> None:
+        with GUARD:
+            self._opened = opened
+            self._last = _last(opened)
+            self._writer: Any = opened.index.writer(HEAP, 1)
+        self._kept: list[Kept] = []
+        self._broken = False  # whether postings may have been added that `_kept` does not know
+
+    def take(self, new: "list[Numbered | None]") -> None:
+        """Write texts and postings of those of `new` that were not taken yet, and let go of them there.
+
+        `new` is the same list in each call, longer by what came since.
+        """
+        with GUARD:
+            done = len(self._kept)
+            fresh = [one for one in new[done:] if one]
+            if fresh:
+                self._write(fresh)
+            new[done:] = [None] * (len(new) - done)
+
+    def commit(self, gone: Sequence[int], listings: Mapping[str, bytes | None]) -> None:
+        """Make it last, take out `gone` ones, and note `listings` (None: no such folder)."""
+        with GUARD:
+            self._commit(gone, listings)
+
+    def close(self) -> None:
+        """Let go of tantivy's lock; what was not committed is forgotten."""
+        self._writer = None
+
+    def _write(self, fresh: Sequence[Numbered]) -> None:
+        starts = self._opened.pack.add(row.text for _, row in fresh)
+        again, self._broken = self._broken, True
+        for number, row in fresh:
+            if number <= self._last or again:
+                self._writer.delete_documents_by_term("id", number)
+            self._writer.add_document(_document(number, row.terms))
+        kept = list(map(_kept, fresh, starts))
+        self._kept += kept
+        self._broken = False
+
+    def _commit(self, gone: Sequence[int], listings: Mapping[str, bytes | None]) -> None:
+        kept = {one.number: None for one in self._kept}
+        gone = [number for number in gone if number not in kept]  # a folder that became a link, and the same by it
+        numbers = [*kept, *gone]
+        opened = self._opened
+        self._last = _last(opened)  # a commit that was cut short may have been one
+        if numbers:
+            with opened.db as db:
+                db.executemany("INSERT OR IGNORE INTO pending VALUES (?)", ((number,) for number in numbers))
+        try:
+            with opened.db as db:
+                db.execute("BEGIN IMMEDIATE")
+                db.executemany(_FORGET_FOLDER, [(name,) for name, packed in listings.items() if packed is None])
+                db.executemany(_NOTE_FOLDER, [pair for pair in listings.items() if pair[1] is not None])
+                if numbers:
+                    change = self._both(numbers, gone)
+                    db.execute(_COUNT, (*change, dead(opened)))
+        except BaseException:  # Ctrl-C among them: the arrays must not be ahead of the rows
+            opened.forget_columns()
+            raise
+        if numbers:
+            opened.reload()
+
+    def _both(self, numbers: Sequence[int], gone: Sequence[int]) -> tuple[int, int, int]:
+        """Texts and postings on disk, and the rows in the transaction that is open; the change of the totals."""
+        if len(self._kept) < MANY:
+            self._last_postings(gone)
+            return self._replace(numbers)
+        meanwhile = _Meanwhile(lambda: self._last_postings(gone))
+        try:
+            return self._replace(numbers)
+        finally:
+            meanwhile.end()
+
+    def _last_postings(self, gone: Sequence[int]) -> None:
+        writer = self._writer
+        if not writer:  # committed before Ctrl-C came
+            return
+        for number in gone:
+            writer.delete_documents_by_term("id", number)
+        if self._kept:
+            self._opened.pack.flush()
+        writer.commit()
+        self._writer = None
+        writer.wait_merging_threads()
+
+    def _replace(self, numbers: Sequence[int]) -> tuple[int, int, int]:
+        """In the transaction that is open: rows, links and arrays; the change of memories, terms and links."""
+        db, columns, kept = self._opened.db, self._opened.columns, self._kept
+        db.execute("DELETE FROM pending")
+        known = [number for number in numbers if number <= self._last]
+        old = [row for part in parts(known) for row in db.execute(marked(_OLD, part), part)]
+        columns.drop_texts(start for _, _, start, _, _ in old)
+        columns.add_texts([one.number for one in kept], [one.start for one in kept])
+        chats = self._chats_of(known)
+        columns.leave_chats(known)
+        columns.set_states((number, ABSENT) for number in known)
+        columns.set_states((one.number, one.state) for one in kept)
+        cut = self._forget(old)
+        label = _Labels(self._opened)
+        db.executemany(_INSERT, ((*one[:5], label[one.label], *one[6:10]) for one in kept))
+        db.executemany("INSERT INTO stems VALUES (?, ?)", sorted((one.stem, one.number) for one in kept))
+        linked = sorted((target, one.number) for one in kept for target in one.links)
+        links = db.executemany("INSERT OR IGNORE INTO links VALUES (?, ?)", linked).rowcount if linked else 0
+        self._lay_down(chats)
+        db.executemany("INSERT OR REPLACE INTO columns VALUES (?, ?)", columns.packed())
+        return len(kept) - len(old), sum(o.length for o in kept) - sum(o[4] for o in old), links - cut
+
+    def _forget(self, old: Sequence[tuple[int, str, int, int, int]]) -> int:
+        """Take out what the tables hold of rows that are replaced or gone; how many links they had."""
+        db, pack = self._opened.db, self._opened.pack
+        numbers = [(row[0],) for row in old]
+        linking = ((number, Memory(path, pack.text(start, size))) for number, path, start, size, _ in old)
+        links = [(key(name), number) for number, memory in linking for name in link_targets(memory)]
+        db.executemany("DELETE FROM files WHERE id = ?", numbers)
+        db.executemany("DELETE FROM meanings WHERE id = ?", numbers)
+        db.executemany("DELETE FROM stems WHERE stem = ? AND id = ?", ((stem_key(row[1]), row[0]) for row in old))
+        return db.executemany("DELETE FROM links WHERE target = ? AND source = ?", links).rowcount if links else 0
+
+    def _chats_of(self, known: Collection[int]) -> dict[int, list[int]]:
+        """Of each chat that changes its members that stay, and those that come."""
+        db, columns = self._opened.db, self._opened.columns
+        groups: dict[int, Sequence[int]] = {}
+        for number in known:
+            if number not in groups:
+                groups |= dict.fromkeys(group := columns.chat_of(number), group)
+        leaving = set(known)
+        few = len(groups) <= PART
+        where = marked("WHERE id IN ({})", groups) if few else ""
+        known_by = db.execute(f"SELECT chat, id FROM chats {where}", list(groups) if few else ())  # noqa: S608  # ours
+        chats = {chat: [n for n in groups[number] if n not in leaving] for chat, number in known_by if number in groups}
+        coming = [(one.chat, one.number) for one in self._kept if one.chat is not None]
+        for part in parts(list({chat for chat, _ in coming} - chats.keys())):
+            found = db.execute(marked("SELECT chat, id FROM chats WHERE chat IN ({})", part), part)
+            chats |= {chat: list(columns.chat_of(number)) for chat, number in found}
+        for chat, number in coming:
+            chats.setdefault(chat, []).append(number)
+        return chats
+
+    def _lay_down(self, chats: Mapping[int, list[int]]) -> None:
+        """Put the members of each chat next to each other, in time."""
+        db, columns = self._opened.db, self._opened.columns
+        times = {
+            one.number: (one.made is not None, one.made or 0.0, one.path) for one in self._kept if one.chat is not None
+        }
+        others = [number for members in chats.values() for number in members if number not in times]
+        for part in parts(others):
+            found = db.execute(marked(_IN_TIME, part), part)
+            times |= {number: (dated, made or 0.0, path) for number, dated, made, path in found}
+        for members in chats.values():
+            members.sort(key=times.__getitem__)
+        columns.set_chats(chats.values())
+        db.executemany("DELETE FROM chats WHERE chat = ?", [(chat,) for chat, members in chats.items() if not members])
+        first = sorted((chat, members[0]) for chat, members in chats.items() if members)
+        db.executemany("INSERT OR REPLACE INTO chats VALUES (?, ?)", first)
+
+
+class _Labels(dict[tuple[object, ...], int]):
+    """The number of each label: kind, source, language, pinned; one that is new gets one."""
+
+    def __init__(self, opened: Generation) -> None:
+        super().__init__()
+        self._db = opened.db
+
+    def __missing__(self, label: tuple[object, ...]) -> int:
+        where = "kind = ? AND source = ? AND lang = ? AND pinned = ?"
+        found = self._db.execute(f"SELECT id FROM labels WHERE {where}", label).fetchone()  # noqa: S608  # our own words
+        self[label] = found[0] if found else self._new(label)
+        return self[label]
+
+    def _new(self, label: tuple[object, ...]) -> int:
+        return self._db.execute("INSERT INTO labels VALUES (NULL, ?, ?, ?, ?)", label).lastrowid or 0
+
+
+class _Meanwhile:
+    """Work in a thread of its own."""
+
+    def __init__(self, work: Callable[[], None]) -> None:
+        self._work = work
+        self._error: BaseException | None = None
+        self._thread = Thread(target=self._run)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Wait until it is done. Raises what it raised."""
+        self._thread.join()
+        if self._error:
+            raise self._error
+
+    def _run(self) -> None:
+        try:
+            self._work()
+        except BaseException as error:  # tantivy's panic is no Exception; who waits for us is told
+            self._error = error
+
+
+def parts(values: Sequence[T]) -> Iterator[Sequence[T]]:
+    """`values` in parts that SQLite takes as variables of one statement."""
+    return (values[start : start + PART] for start in range(0, len(values), PART))
+
+
+def marked(statement: str, values: Sized) -> str:
+    """`statement` with a question mark for each of `values` in place of its braces."""
+    return statement.format(",".join("?" * len(values)))
+
+
+def dead(opened: Generation) -> int:
+    """How many postings belong to nobody any more, by tantivy's own account."""
+    import json  # late: only a change is weighed
+
+    told = json.loads((opened.folder / "postings" / "meta.json").read_bytes())
+    return sum((segment["deletes"] or {}).get("num_deleted_docs", 0) for segment in told["segments"])
+
+
+def write(index: tantivy.Index, gone: Iterable[int] | None, new: Iterable[tuple[int, str]]) -> None:
+    """Commit postings for `new` in place of those of `gone`; None stands for all."""
+    writer = index.writer(HEAP, 1)
+    try:
+        if gone is None:
+            writer.delete_all_documents()
+        for number in gone or ():
+            writer.delete_documents_by_term("id", number)
+        for number, found in new:
+            writer.add_document(_document(number, found))
+        writer.commit()
+        writer.wait_merging_threads()
+    finally:
+        del writer  # with its lock, which a traceback would keep alive
+
+
+def _document(number: int, terms: str) -> tantivy.Document:
+    document = tantivy.Document(terms=terms)
+    document.add_integer("id", number)
+    return document
+
+
+def _kept(numbered: Numbered, start: int) -> Kept:
+    number, row = numbered
+    return Kept(
+        number,
+        row.path,
+        start,
+        len(row.text),
+        row.length,
+        (row.kind, row.source, row.lang, row.pinned),
+        row.tags,
+        row.made,
+        row.fault,
+        row.conflict,
+        row.stem,
+        row.state,
+        row.chat,
+        row.links,
+    )
+
+
+def _last(opened: Generation) -> int:
+    return next(opened.db.execute("SELECT max(id) FROM files"))[0] or 0
