@@ -5,7 +5,6 @@ tantivy is committed, and SQLite after both.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Sized
-from threading import Thread
 from typing import Any, NamedTuple, TypeVar
 
 import tantivy
@@ -235,6 +234,8 @@ class _Meanwhile:
     """Work in a thread of its own."""
 
     def __init__(self, work: Callable[[], None]) -> None:
+        from threading import Thread  # late: a search writes nothing
+
         self._work = work
         self._error: BaseException | None = None
         self._thread = Thread(target=self._run)

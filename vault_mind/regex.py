@@ -20,6 +20,7 @@ PART = 1 << 22  # bytes from which on another thread is worth its start
 THREADS = 8
 SPARSE = 160  # matches among them up to which the threads do not hinder each other
 NEAR = 64  # texts
+MANY = 64  # matches in one text from which on it is looked through when its lines are shown, as it may take long
 WRONG = 1 << 11  # bytes for one text that is looked at in vain, up to which it pays to look for less than is asked
 
 _CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|\[(?!:\^?\w+:\])|[^\]\\\[])*\]"
@@ -221,15 +222,21 @@ class Pattern:
                 if begin < 0 or begin == end:  # what is empty and stands at the end belongs to none of them
                     break
                 found.append(span)
-                if once or begin == at:
-                    text = bisect_right(starts, begin)
-                    at = starts[text] if text < len(starts) else end
+                piled = len(found) % MANY == 0 and begin < self._following(starts, found[-MANY][0], end)
+                if once or begin == at or piled:
+                    at = self._following(starts, begin, end)
                 elif not self._marked:  # the rest of the line says nothing more
                     at = _line_end(pack, at) + 1
             else:
                 continue
             at = stop + 1
         return found
+
+    @staticmethod
+    def _following(starts: Sequence[int], at: int, end: int) -> int:
+        """Where the text behind the one that holds `at` begins."""
+        text = bisect_right(starts, at)
+        return starts[text] if text < len(starts) else end
 
     def _sorted_out(self, scout: Match, seen: Sequence[Span], pack: Pack, starts: Sequence[int]) -> list[Found]:
         """The texts in which `scout` has `seen` something, those left out that hold no match after all."""
@@ -250,9 +257,9 @@ class Pattern:
                     told = self._told(pack, starts[text], following - 1)
                     if told is None or told:
                         found.append((text, told))
-            if span[0] == span[1] and tells:  # it may stand on a line that its text does not have
-                found[-1] = (text, None)
             spans.append(span)
+            if tells and (span[0] == span[1] or len(spans) == MANY):  # an empty one may stand on no line of its text
+                found[-1] = (text, None)
         return found
 
     def _told(self, pack: Pack, start: int, end: int) -> list[Span] | None:
@@ -279,7 +286,7 @@ class Pattern:
         return _joined(sources, _NOWHERE if words else _LOOSE, fixed=fixed)
 
     def _within(self, data: Pack, at: int, end: int) -> list[Span] | None:
-        """The bounds of every match from `at` to `end`, each within a line; None where one is empty."""
+        """The bounds of every match from `at` to `end`, each within a line; None where one is empty, or there are many."""
         found: list[Span] = []
         match = self._match
         while at < end:
@@ -290,6 +297,8 @@ class Pattern:
             if first == at:
                 return None
             found.append(span)
+            if len(found) == MANY:
+                return None
             if not self._marked:
                 at = _line_end(data, at) + 1
         return found
