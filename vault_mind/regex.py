@@ -286,7 +286,7 @@ class Pattern:
         return _joined(sources, _NOWHERE if words else _LOOSE, fixed=fixed)
 
     def _within(self, data: Pack, at: int, end: int) -> list[Span] | None:
-        """The bounds of every match from `at` to `end`, each within a line; None where one is empty, or there are many."""
+        """The bounds of every match from `at` to `end`, each in a line; None where one is empty, or there are many."""
         found: list[Span] = []
         match = self._match
         while at < end:
