@@ -234,18 +234,20 @@ class Search:
             allowed = matching if allowed is None else allowed & matching
         return allowed
 
-    def grepped(self, pattern: "Pattern") -> "list[tuple[Memory, Span, Sequence[Span] | None]]":
+    def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, Span, Sequence[Span] | None]]":
         """The memories that may have lines to give, by path; with each what `Pattern.lines_at` is told of its place."""
         texts, starts, owners = self._postings.texts()
-        found = {owners[at]: (at, spans) for at, spans in pattern.found(texts, starts)}
+        size = len(texts)
+        found = {owners[one[0]]: one for one in pattern.found(texts, starts)}
         found.pop(0, None)  # nobody's any more
         memories = self._postings.numbered(list(found))
-        placed: list[tuple[Memory, Span, Sequence[Span] | None]] = []
-        for number, memory in memories.items():
+
+        def placed(number: int) -> "tuple[Memory, Span, Sequence[Span] | None]":
             at, spans = found[number]
-            end = starts[at + 1] if at + 1 < len(starts) else len(texts)
-            placed.append((memory, (starts[at], end - 1), spans))
-        return sorted(placed, key=lambda one: one[0].path)
+            end = starts[at + 1] if at + 1 < len(starts) else size
+            return memories[number], (starts[at], end - 1), spans
+
+        return map(placed, sorted(memories, key=lambda number: memories[number].path))
 
     def matching(self, pattern: "Pattern") -> Iterator[int]:
         """The numbers of the memories that may match."""
