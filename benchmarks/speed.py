@@ -207,7 +207,7 @@ def regex(bench: Bench, rounds: int) -> None:
             lambda p=pattern: bench.run(ripgrep(), "-n", p, str(bench.vault)),  # type: ignore[misc]
             rounds,
         )
-        told("  with its lines made", median(own), median(theirs), None)
+        told("  with its lines made", median(own), median(theirs), bound)
     index.close()
 
 

@@ -102,3 +102,16 @@ def test_it_is_its_owner_s_alone_and_made_only_once(file: Path) -> None:
     assert file.stat().st_mode & 0o077 == 0
     with pytest.raises(FileExistsError):
         Pack.make(file)
+
+
+def test_after_half_a_text_that_a_crash_left_the_next_begins_a_line(file: Path) -> None:
+    pack = Pack(file)
+    pack.append([b"tea"])
+    with file.open("ab") as torn:
+        torn.write(b"half a te")
+
+    (start,) = pack.append([b"coffee"])
+
+    assert pack.text(start, 6) == "coffee"
+    assert bytes(pack.view())[:start].endswith(b"te\n")
+    pack.close()

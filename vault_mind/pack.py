@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterable
 from itertools import accumulate
 from pathlib import Path
+from typing import IO
 
 
 class PackError(Exception):
@@ -39,10 +40,17 @@ class Pack:
         held = list(texts)
         if not held:
             return []
-        with self._file.open("ab") as file:
+        with self._file.open("a+b") as file:
             first = file.seek(0, os.SEEK_END)
+            if first and not self._ended(file):  # a crash left half a text: the next begins a line of its own
+                first += file.write(b"\n")
             file.write(b"\n".join((*held, b"")))
         return list(accumulate((len(text) + 1 for text in held[:-1]), initial=first))
+
+    @staticmethod
+    def _ended(file: IO[bytes]) -> bool:
+        file.seek(-1, os.SEEK_END)
+        return file.read(1) == b"\n"
 
     def flush(self) -> None:
         """Put on disk whatever was added."""
