@@ -5,6 +5,7 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -36,27 +37,43 @@ def places(*names: str) -> list[object]:
     return ["a folder of a bigger one", *others]
 
 
+@pytest.fixture(scope="module")
+def began(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder for what was begun once, and is copied then."""
+    return tmp_path_factory.mktemp("began")
+
+
 @pytest.fixture(params=places("the top", "a folder of a bigger one", "a worktree"))
-def root(request: pytest.FixtureRequest, tmp_path: Path, owner: None, call: Run) -> Path:
+def root(request: pytest.FixtureRequest, tmp_path: Path, began: Path, owner: None, call: Run) -> Path:
     """A vault that `init` began, in each kind of place."""
-    return begun(tmp_path, str(request.param), call)
+    return begun(tmp_path, began, str(request.param), call)
 
 
 @pytest.fixture
-def own(tmp_path: Path, owner: None, call: Run) -> Path:
+def own(tmp_path: Path, began: Path, owner: None, call: Run) -> Path:
     """A vault that is a repository of its own."""
-    return begun(tmp_path, "the top", call)
+    return begun(tmp_path, began, "the top", call)
 
 
 @pytest.fixture(params=places("the top", "a folder of a bigger one"))
-def either(request: pytest.FixtureRequest, tmp_path: Path, owner: None, call: Run) -> Path:
+def either(request: pytest.FixtureRequest, tmp_path: Path, began: Path, owner: None, call: Run) -> Path:
     """A vault at the top of a repository, or in a folder of it."""
-    return begun(tmp_path, str(request.param), call)
+    return begun(tmp_path, began, str(request.param), call)
 
 
-def begun(folder: Path, where: str, call: Run) -> Path:
+def begun(folder: Path, began: Path, where: str, call: Run) -> Path:
     """A vault in a repository with one committed note, `base.md`."""
     top = folder / "top"
+    if where != "a worktree":  # which knows where it is
+        if not (began / where).exists():
+            made(began / where, where, call)
+        shutil.copytree(began / where, top, symlinks=True)
+        return top if where == "the top" else top / "my notes"
+    return made(top, where, call)
+
+
+def made(top: Path, where: str, call: Run) -> Path:
+    """The same, in a repository that is made at `top`."""
     top.mkdir()
     by_hand(top, "init", "-q", "-b", "main", ".")
     vault = top if where == "the top" else top / "my notes"
@@ -67,8 +84,8 @@ def begun(folder: Path, where: str, call: Run) -> Path:
     by_hand(top, "add", "-A")
     by_hand(top, "commit", "-qm", "base")
     if where == "a worktree":
-        by_hand(top, "worktree", "add", "-q", "-b", "side", str(folder / "tree"))
-        vault = folder / "tree" / "my notes"
+        by_hand(top, "worktree", "add", "-q", "-b", "side", str(top.parent / "tree"))
+        vault = top.parent / "tree" / "my notes"
     assert call("init", str(vault)).exit_code == 0
     return vault
 
@@ -796,9 +813,9 @@ def theirs(root: Path) -> tuple[str, str, str]:
     ],
 )
 def test_remembers_at_once_beside_somebodys_staging_are_all_on_disk_and_in_a_commit(
-    tmp_path: Path, owner: None, call: Run, where: str, count: int
+    tmp_path: Path, began: Path, owner: None, call: Run, where: str, count: int
 ) -> None:
-    root = begun(tmp_path, where, call)
+    root = begun(tmp_path, began, where, call)
     before = half_staged(root)
     assert "+staged" in before[0]
     assert "+not staged" not in before[0]
