@@ -189,6 +189,12 @@ def sync(vault: Vault, chance: random.Random) -> None:
     index.close()
 
 
+def _anew() -> str:
+    """Other words each time, which add nothing to what is told."""
+    plain = ("again", "now", "still", "already", "also", "too", "usually", "often")
+    return " ".join(plain[byte % 8] for byte in os.urandom(12))
+
+
 class Reworded:
     """A mind that words what it is told anew each time it is asked."""
 
@@ -201,11 +207,7 @@ class Reworded:
     def value(self, request: Request, schema: Schema) -> object:
         """A memory for each sentence, never twice in the same words."""
         quotes = [quote.strip() for quote in request.said.split(".") if quote.strip()]
-        return {
-            "memories": [
-                {"kind": "fact", "text": f"Told {os.urandom(6).hex()}: {quote}.", "quote": quote} for quote in quotes
-            ]
-        }
+        return {"memories": [{"kind": "fact", "text": f"Told {_anew()}: {quote}.", "quote": quote} for quote in quotes]}
 
 
 class Loud(Journal):
