@@ -177,7 +177,7 @@ class _Table(dict[str, tuple[str, ...]]):
 
     def __missing__(self, written: str) -> tuple[str, ...]:
         word = written.rstrip(".,;:!?)")
-        simple = word.isascii() and word.isalpha()
+        simple = word.isascii() and word.isalnum()
         chunks = [word] if simple else list(_chunks(written))
         if chunks == [written]:
             return self._keep(written, self._of(written))
@@ -288,6 +288,6 @@ def _folded(text: str) -> str:
 @lru_cache(maxsize=64)
 def _stemmer(language: str) -> Stemmer.Stemmer:
     try:
-        return Stemmer.Stemmer(language)
+        return Stemmer.Stemmer(language, 0)  # without a cache of its own, which for new words costs more than stemming
     except KeyError as error:
         raise SettingsError("language", f"unknown {language!r}; known: {', '.join(languages())}", "analysis") from error

@@ -156,7 +156,7 @@ def _resolver() -> Any:
 
 def _loaded_fast(block: str) -> dict[str, Value] | None:
     """What `_loaded_whole` gives, for the flat frontmatter that nearly all memories have; else None."""
-    if not block.replace("\r\n", "").replace("\n", "").isprintable():
+    if not (block.replace("\r\n", "") if "\r" in block else block).replace("\n", "").isprintable():
         return None
     found: dict[str, Value] = {}
     at, end = 0, len(block)

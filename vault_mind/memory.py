@@ -307,6 +307,8 @@ def _word(value: Value | None) -> str:
 
 
 def _listed(value: Value | None, *, split: bool) -> tuple[str, ...]:
+    if value is None:
+        return ()
     if isinstance(value, list):
         texts = [item for item in value if isinstance(item, str)]
     else:

@@ -202,9 +202,9 @@ def _read(name: str, known: bytes, path: str, found: Memory | VaultMindError, st
         return Read(name, 0, True, (f"{UNREADABLE}: {found.why}",), None, stale)
     if isinstance(found, VaultMindError):
         return Read(name, 0, True, (str(found).removeprefix(f"{path}: "),), None)
-    hashed = digest(found)
     mark = 0 if _is_racy(status) else status.mark
-    return Read(name, mark, False, found.warnings, None if hashed == known else row(found, language))
+    same = known and digest(found) == known
+    return Read(name, mark, False, found.warnings, None if same else row(found, language))
 
 
 def _is_racy(status: Status) -> bool:
