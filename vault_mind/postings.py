@@ -150,9 +150,7 @@ class Postings:
             kept = opened.memories
             found = dict(zip(numbers, map(kept.get, numbers), strict=True))
             missing = [number for number, memory in found.items() if memory is None]
-            for part in parts(missing):
-                rows = opened.db.execute(marked(_READ + "WHERE id IN ({})", part), part)
-                found |= {row[0]: _memory(opened, row) for row in rows}
+            found |= _held(opened, missing)
             if len(missing) > KEPT - len(kept):
                 kept.clear()
             if len(missing) <= KEPT:
@@ -324,7 +322,7 @@ class Postings:
         """Note the keys of meanings by number, beside the memory as it was read; one that was changed since is not."""
         with GUARD, self._open().db as db:
             db.execute("BEGIN IMMEDIATE")
-            held = self.numbered(list(keys))
+            held = _held(self._open(), list(keys))  # not what is kept: others may have written since
             same = [(number, key) for number, (memory, key) in keys.items() if held.get(number) == memory]
             db.executemany(_NOTE_MEANING, same)
 
@@ -542,6 +540,12 @@ def _memory(opened: Generation, row: Sequence[Any]) -> Memory:
     """The memory of a row that _READ gave."""
     _, path, fault, conflict, start, size = row
     return Memory(path, opened.pack.text(start, size), fault, conflict)
+
+
+def _held(opened: Generation, numbers: Sequence[int]) -> dict[int, Memory]:
+    """The memories of those numbers as their rows are now."""
+    every = (opened.db.execute(marked(_READ + "WHERE id IN ({})", part), part) for part in parts(numbers))
+    return {row[0]: _memory(opened, row) for rows in every for row in rows}
 
 
 def _hashed(opened: Generation, row: Sequence[Any]) -> bytes:
