@@ -52,6 +52,12 @@ def pytest_configure(config: pytest.Config) -> None:
         config.add_cleanup(lambda: shutil.rmtree(folder, ignore_errors=True))
 
 
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """Let `-n auto` be one more than there are processors: some tests only wait, for a clock or another process."""
+    return (os.cpu_count() or 1) + 1
+
+
 WHERE = {"history", "vault", "place"}  # what says where else the same is tried
 
 

@@ -851,6 +851,20 @@ def test_two_chats_do_not_both_learn_from_one_exchange(new_agent: NewAgent, jour
     assert journal.waiting() == []
 
 
+def test_the_lock_of_an_exchange_whose_process_was_killed_as_it_crossed_it_off_goes_at_the_next_chat(
+    journal: Journal, new_agent: NewAgent
+) -> None:
+    # Once: it stayed until something else was said.
+    added = journal.add(Exchange("I have a cat.", "", "ok", NOW.isoformat(), "c", "offline"))
+    lock = added.file.with_suffix(".lock")
+    lock.touch()
+    added.file.unlink()
+
+    new_agent(Offline()).catch_up()
+
+    assert not lock.exists()
+
+
 @pytest.mark.parametrize(
     "damage",
     [{"message": None}, {"message": 5}, {"at": "yesterday"}, {"at": None}, {"tries": "many"}, {"before": ["?"]}],

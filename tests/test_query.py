@@ -581,10 +581,10 @@ def test_megabytes_of_anything_take_no_more_than_their_share_of_time(piece: str)
         return time.process_time() - started
 
     size = 300_000 * THOROUGH
-    one = min(seconds(size) for _ in range(3))
-    ten = min(seconds(10 * size) for _ in range(2))
+    bound = 40 * max(min(seconds(size) for _ in range(3)), size / 1e8)
 
-    assert ten < 40 * max(one, size / 1e8)  # in proportion it would be ten times; squared, a hundred
+    # In proportion it would be ten times; squared, a hundred. Once more where something else was in the way.
+    assert seconds(10 * size) < bound or seconds(10 * size) < bound
 
 
 def test_a_phrase_is_looked_for_in_a_long_memory_in_no_time() -> None:

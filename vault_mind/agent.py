@@ -377,6 +377,7 @@ class Agent:
     def catch_up(self) -> list[Learned]:
         """Learn from what earlier chats left in the journal; another process at it is left alone."""
         learned = []
+        self.journal.sweep()
         for waiting in self.waiting():
             what = self.learn_from(waiting)
             learned += [what] if what else []

@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from vault_mind.errors import BusyError, UnreadableError
+from vault_mind.errors import BusyError, UnreadableError, WriteFailedError
 from vault_mind.files import WRITING, locked, noted, private_folder, read_regular, tidy, write_whole
 from vault_mind.memory import Memory
 
@@ -66,7 +66,7 @@ class Journal:
         file = self.folder / f"{moment.timestamp():.6f}-{secrets.token_hex(4)}.json"
         with self._lock(), noted(self._note, file):
             write_whole(file, _bytes(exchange), expected=None, mode=0o600)
-            self._sweep()
+            self.sweep()
         return Waiting(exchange, file)
 
     def waiting(self, mind: str | None = None) -> list[Waiting]:
@@ -118,6 +118,14 @@ class Journal:
             with suppress(BusyError), self._lock(seconds=0):
                 pass
 
+    def sweep(self) -> None:
+        """Remove locks of exchanges whose process was killed between crossing them off and letting go."""
+        left = [lock for lock in self.folder.glob("[!.]*.lock") if not lock.with_suffix(".json").exists()]
+        if left:
+            with suppress(BusyError, WriteFailedError, OSError), self._lock(seconds=0):
+                for lock in left:
+                    lock.unlink(missing_ok=True)
+
     @contextmanager
     def claimed(self, waiting: Waiting) -> Iterator[bool]:
         """Whether this process may learn from an exchange: nobody else is at it, and it is still to be done."""
@@ -137,12 +145,6 @@ class Journal:
             return sorted(self.folder.glob("*.json")) if self.folder.is_dir() else []
         except OSError:  # a folder above is closed to us: `add` fails, and `doctor` says why
             return []
-
-    def _sweep(self) -> None:
-        """Remove locks of exchanges whose process was killed between crossing them off and letting go."""
-        for lock in self.folder.glob("[!.]*.lock"):
-            if not lock.with_suffix(".json").exists():
-                lock.unlink(missing_ok=True)
 
     def _change(self, file: Path, change: Callable[[Exchange], Exchange]) -> None:
         """Write an exchange anew, as it is by now; one that was crossed off does not come back."""
