@@ -18,12 +18,13 @@ Number = int | str  # a plain number, or what else holds a digit, as it is writt
 _MONTH = "|".join(
     sorted((name for month in wording.MONTHS.split(" ") for name in month.split("|")), key=len, reverse=True)
 )
+_SEASON = "|".join(name for season in wording.SEASONS.split() for name in season.split("|"))
 _DATE = SentencePattern(
     rf"(?<![0-9A-Za-z.])(?:(?P<y1>(?:19|20)\d\d)[-/](?P<m1>\d\d?)(?:[-/](?P<d1>\d\d?))?"
     rf"|(?:(?P<d2>\d\d?)(?:st|nd|rd|th|\.|er)?(?: of| de)? )?(?P<m2>{_MONTH})\b\.?(?: (?P<d3>\d\d?)(?:st|nd|rd"
     rf"|th)?\b(?! ?(?:mg|kg|euros?|hours|%)))?"
     rf"(?:,?(?: of| de| del)? (?P<y2>(?:19|20)\d\d)\b)?"
-    rf"|(?P<season>spring|summer|autumn|fall|winter|christmas|easter)(?:(?: of)? (?P<y3>(?:19|20)\d\d)\b)?"
+    rf"|\b(?P<season>{_SEASON}|christmas|easter)\b(?:(?: of)? (?P<y3>(?:19|20)\d\d)\b)?"
     rf"|(?<=\bin |im |en |al |by |of )(?P<y4>(?:19|20)\d\d)\b|(?:since|until|till|from|around|about|before|after"
     rf"|seit|desde|depuis) (?P<y5>(?:19|20)\d\d)\b"
     rf"|(?P<y6>(?:19|20)\d\d)年(?:(?P<m6>\d\d?)月(?:(?P<d6>\d\d?)日)?)?"
@@ -49,6 +50,7 @@ class Times:
         self._foreign = foreign or any(word in said for word in wording.RELATIVE_CJK.split())
         self._mentioned = mentioned(said, at) if at else []
         self._durations = self._years_ago()
+        self._lately = bool(word_set(wording.LATELY) & set(re.findall(r"\w+", said.casefold())))
         self._roughly: set[date] = set()  # days of a month, a season, a year: none of them is meant alone
         self._days = self._days_meant() if at else set()
         self._numbers, self._months, self._seasons = numbers_in(said), _months_in(said), _seasons_in(said)
@@ -58,7 +60,8 @@ class Times:
         bare = text
         for match in list(_DATE.finditer(text)):
             if self._bears_out(match, text[: match.start()]):
-                bare = bare.replace(match[0], " ", 1)
+                article = re.search(r"\b[ld]['’]\Z", text[: match.start()])
+                bare = bare.replace((article[0] if article else "") + match[0], " ", 1)
             elif not match["weekday"] and not match["season"]:
                 return bare, match[0]
         return bare, None
@@ -69,6 +72,8 @@ class Times:
         if _SINCE.search(before) or _SINCE.match(match[0]):
             near = self._durations or {one for one in near if self._at and one <= self._at.year}
         within = bool(day or month or season or self._mentioned or self._foreign)
+        if self._at and self._lately and not (day or month or season or weekday or self._durations):
+            near, within = near | {self._at.year}, True
         if (
             (day is None or day in self._numbers)
             and (month is None or month in self._months)
@@ -195,5 +200,5 @@ def _parts(match: re.Match[str]) -> tuple[int | None, int | None, int | None, st
         low = match["m2"].casefold()
         month = next(n + 1 for n, names in enumerate(wording.MONTHS.split(" ")) if low in names.split("|"))
     weekday = match["weekday"].casefold().removesuffix("s") if match["weekday"] else None
-    season = match["season"].casefold().replace("fall", "autumn") if match["season"] else None
+    season = _seasons_in(match["season"]).pop() if match["season"] else None
     return day, month, year, weekday, season
