@@ -96,7 +96,7 @@ _MISTAKEN = SentencePattern(
     r"|i meant not\b)"
 )
 _WHO = SentencePattern(
-    r"\A\W*(?:(?:and|but|so|because|or|that|also|plus|though|und|auch|y|también|et|aussi)\s+)*(?:my|our|his|her|their|mein\w*|unser\w*|mi|mis"
+    r"\A\W*(?:(?:and|but|so|because|or|that|also|plus|though|still|und|auch|y|también|et|aussi)\s+)*(?:my|our|his|her|their|mein\w*|unser\w*|mi|mis"
     r"|nuestr\w+|mon|ma|notre)\s+"
 )
 _THIRD = SentencePattern(
@@ -105,7 +105,9 @@ _THIRD = SentencePattern(
     r"(?:'s|\s+(?:is|are|was|were|has|have|had|does|did|lives?|works?|likes?|loves?|hates?|plays?|takes?|needs?"
     r"|wants?|will|can"
     r"|cannot|moved|died|visits?|comes?|goes|prefers?|drinks?|eats?|speaks?|owns?|teaches|studies|drives?|never|always"
-    r"|ist|hat|heißt|wohnt|arbeitet|es|tiene|vive|trabaja|est|a|habite|travaille)\b)"
+    r"|ist|hat|heißt|wohnt|arbeitet|spielt|hasst|liebt|mag|geht|isst|trinkt|kommt|macht|fährt|lernt|studiert|braucht"
+    r"|spricht|es|está|tiene|vive|trabaja|odia|ama|toca|juega|come|bebe|habla|estudia|quiere|prefiere|est|a|habite"
+    r"|travaille|adore|déteste|aime|joue|mange|boit|parle|étudie|préfère|veut)\b)"
 )
 _CONTRACTED = (
     ("won't", "will not"),

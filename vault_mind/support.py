@@ -87,9 +87,9 @@ _MANNER = SentencePattern(
 )
 _REQUEST = SentencePattern(
     r"\A\W*(?:(?:please|and|also|no|ok|just|always|from now on|bitte|und|immer|por favor|s'il te plaît|tu peux"
-    r"|du kannst)\b[, ]*)*(?:use|keep|make|write|answer|reply|respond|stick to|give|be|chunk|break|split|avoid|skip|don't use"
-    r"|no|halt\w*|kurz|knapp|antworte|schreib\w*|duze?|sieze?|benutze?|verwende|réponds|écris|sois|me tutoyer|responde"
-    r"|escribe|usa|sé|tutéame)\b"
+    r"|du kannst)\b[, ]*)*(?:use|keep|make|write|answer|reply|respond|stick to|give|be|chunk|break|split|avoid|skip"
+    r"|don't use|no|halt\w*|kurz|knapp|antworte|schreib\w*|duze?|sieze?|benutze?|verwende|réponds|écris|sois|me tutoyer"
+    r"|responde|escribe|usa|sé|tutéame)\b"
 )
 _ME = frozenset("me us mir mich uns moi nos".split())
 _YES = SentencePattern(
@@ -292,7 +292,8 @@ class _Case:
 
     def _dates(self) -> str | None:
         said = " ".join((self._mine, *(clause.text for clause in self._question)))
-        self._bare, unsaid = Times(said, self._at, self._language).unsaid(self._text)
+        here = " ".join(clause.text for clause in self._here)
+        self._bare, unsaid = Times(said, self._at, self._language, here).unsaid(self._text)
         return _not_said(unsaid) if unsaid else None
 
     def _words(self, usable: list[Clause]) -> str | None:

@@ -36,7 +36,7 @@ TELLING = """
     considered feel feels address addressed refer referred spell spelled spelt written reply replies answer answers
     response responses assistant conversation chat message messages
     named unit units information turns turning
-    namens genannten
+    namens genannten anfang mitte ende début milieu principios mediados finales
     nutzer nutzers nutzerin nutzerinnen benutzer benutzers benutzerin heißt heißen heisst nennt genannt wohnt wohnen
     lebt leben arbeitet
     arbeiten hat haben ist sind mag mögen möchte möchten will bevorzugt gern gerne liebt jahr jahre alt derzeit zurzeit
@@ -67,6 +67,8 @@ SAME = """
     wife spouse married marry partner
     husband spouse married marry partner
     wedding marry married marriage
+    stepfather stepdad
+    stepmother stepmum stepmom
     sibling brother
     sibling sister
     twin twins
@@ -174,7 +176,7 @@ SAME = """
     only sole solely just exclusively nothing
     always constantly permanently invariably
     permanently good
-    switch change swap
+    switch change swap move
     need require must
     need should
     use used utilise
@@ -209,6 +211,29 @@ SAME = """
     soon shortly
     degree studied graduate
     split separate separated broke
+    esse isst essen
+    lese liest lesen
+    fahre fährt fahren
+    spreche spricht sprechen
+    nehme nimmt nehmen
+    schlafe schläft schlafen
+    trage trägt tragen
+    laufe läuft laufen
+    helfe hilft helfen
+    treffe trifft treffen
+    cours court courir
+    bois boit boire
+    fais fait faire
+    lis lit lire
+    écris écrit écrire
+    prends prend prendre
+    dors dort dormir
+    conduis conduit conduire
+    hago hace hacer
+    conduzco conduce conducir
+    juego juega jugar
+    duermo duerme dormir
+    vengo viene venir
     die died dead passed death
 """
 
@@ -268,7 +293,7 @@ PEOPLE = """
     aunt uncle niece nephew grandmother grandfather grandma grandpa granny colleague coworker boss manager neighbour
     neighbor
     flatmate roommate teacher student child children kid kids baby twin twins godson goddaughter stepmother
-    stepfather stepson
+    stepfather stepson stepdad stepmum stepmom stepbrother stepsister grandson granddaughter fiancé fiancée
     stepdaughter landlord landlady doctor dentist therapist lawyer ex ex-husband ex-wife mother-in-law father-in-law
     sister-in-law brother-in-law parents parent siblings sibling cat dog pet horse rabbit hamster parrot bird team
     plumber
@@ -335,8 +360,6 @@ SEASONS = (
     "spring|frühling|frühjahr|primavera|printemps summer|sommer|verano|été|estate"
     " autumn|fall|herbst|otoño|automne|autunno winter|invierno|hiver|inverno"
 )
-# Words by which what is told happened a short while ago.
-LATELY = "just recently newly gerade neulich kürzlich frisch acabo acaba acabamos recién récemment viens vient venons"
 # Words by which a text speaks of a time that is reckoned from now, in other languages than English.
 RELATIVE = """
     gestern heute morgen übermorgen vorgestern letzte letzten letztes letzter nächste nächsten nächstes nächster vorige
