@@ -55,7 +55,9 @@ _POLITE = SentencePattern(
 _SUPPOSING = SentencePattern(
     r"\A\W*(?:(?:ok|okay|so|well|now|please)[, ]+)*(?:suppose|supposing|imagine|let's (?:say|pretend|imagine"
     r"|assume)|say i\b"
-    r"|pretend|hypothetically|assum(?:e|ing)|what if|if (?:i|my \w+|we|only)\b[^,]*\b(?:were|was|had|could|would)\b"
+    r"|pretend|hypothetically|assum(?:e|ing)|what if"
+    r"|if (?:i|we|my \w+)\b[^,]*, *(?:then )?(?:i|we|my \w+)(?:'d| would)\b"
+    r"|if (?:i|my \w+|we|only)\b[^,]*\b(?:were|was|had|could|would)\b"
     r"|if only|had i\b|were i\b|role-?play|act as|stell dir vor|angenommen|nehmen wir an|wenn ich [^,]*(?:wäre|hätte)"
     r"|si yo |si je |imagina|supón|imagin\w*|もし)|\bin (?:my|the|a|this) (?:\w+ )?(?:novel|story|game|play|film"
     r"|movie|dream|poem|song)\b"
@@ -68,7 +70,8 @@ _PERHAPS = SentencePattern(
 )
 CONDITION = SentencePattern(r"\A\W*(?:if|unless|in case|falls|wenn|si|se|als)\b")
 _SAYS = SentencePattern(
-    r"(?P<who>[\w'’.-]+)(?: (?:has|have|had|just|always|once|also|keeps?|never|often|wrongly|would|will))*"
+    r"(?P<who>[\w'’.-]+)(?: (?:has|have|had|just|always|once|also|keeps?|never|often|wrongly|would|will"
+    r"|really|do|does|did|do(?:es)? not|did not|don['’]t|doesn['’]t|didn['’]t|can['’]?t|cannot))*"
     r" (?:says?|said|told|tells|wrote|writes|claims?|claimed|shout(?:s|ed)|thinks?|thought|believes?|believed"
     r"|reckons?|insists?"
     r"|insisted|suggests?|suggested|announced|swears|swore|sagte?|schrieb|meinte?|behauptet\w*|glaubt|dijo|dice"
@@ -76,7 +79,7 @@ _SAYS = SentencePattern(
     r"|prétend|zegt|zei)\b"
     r"|\bsaid (?:the|a|my|his|her) |\baccording to\b|\bi (?:was|am|have been|'ve been) told\b|と(?:言|い)"
 )
-_SPEAKERS_OWN = frozenset("i we ich wir yo je you nobody one people to".split())
+_SPEAKERS_OWN = frozenset("i we ich wir yo je you nobody one people to don can not".split())
 FIRST = SentencePattern(
     r"\b(?:i|i'm|i've|i'd|i'll|im|ive|me|my|mine|myself|we|we're|we've|we'll|our|ours|us|ich|mir|mich|mein\w*|wir"
     r"|uns\w*|yo|mi|mis"
@@ -93,15 +96,18 @@ _MISTAKEN = SentencePattern(
     r"|i meant not\b)"
 )
 _WHO = SentencePattern(
-    r"\A\W*(?:(?:and|but|so|because|or|that|und|y|et)\s+)*(?:my|our|his|her|their|mein\w*|unser\w*|mi|mis"
+    r"\A\W*(?:(?:and|but|so|because|or|that|also|plus|though|still|und|auch|y|también|et|aussi)\s+)*(?:my|our|his|her|their|mein\w*|unser\w*|mi|mis"
     r"|nuestr\w+|mon|ma|notre)\s+"
 )
 _THIRD = SentencePattern(
-    r"\A\W*(?:(?:and|but|so|because|or)\s+)?(?P<subject>[\w.-]+(?: [\w.-]+)?)"
+    r"\A\W*(?:(?:and|but|so|because|or|also|plus|still|just|mostly|really)\s+)*"
+    r"(?!(?:and|but|so|because|or|also|plus|still|just|mostly|really)\b)(?P<subject>[\w.-]+(?: [\w.-]+)?)"
     r"(?:'s|\s+(?:is|are|was|were|has|have|had|does|did|lives?|works?|likes?|loves?|hates?|plays?|takes?|needs?"
     r"|wants?|will|can"
     r"|cannot|moved|died|visits?|comes?|goes|prefers?|drinks?|eats?|speaks?|owns?|teaches|studies|drives?|never|always"
-    r"|ist|hat|heißt|wohnt|arbeitet|es|tiene|vive|trabaja|est|a|habite|travaille)\b)"
+    r"|ist|hat|heißt|wohnt|arbeitet|spielt|hasst|liebt|mag|geht|isst|trinkt|kommt|macht|fährt|lernt|studiert|braucht"
+    r"|spricht|es|está|tiene|vive|trabaja|odia|ama|toca|juega|come|bebe|habla|estudia|quiere|prefiere|est|a|habite"
+    r"|travaille|adore|déteste|aime|joue|mange|boit|parle|étudie|préfère|veut)\b)"
 )
 _CONTRACTED = (
     ("won't", "will not"),
@@ -184,10 +190,14 @@ def clauses(text: str, language: str, *, told: bool) -> tuple[Clause, ...]:
             if (
                 not denies
                 and inherited
-                and not re.search(rf"\A\W*(?:{_VERBS}|rather|just|only|instead|always)\b", part, re.IGNORECASE)
+                and not re.search(
+                    rf"\A\W*(?:{_VERBS}|rather|just|only|instead|always|got|moved|started|diagnosed|born)\b",
+                    part,
+                    re.IGNORECASE,
+                )
             ):
                 denies = len(part.split()) > 0 and not _has_verb(part)
-            inherited = denies
+            inherited = denies and len(part.split()) > 1  # "No, use metric" denies what was said before
             found.append(
                 Clause(
                     part,
@@ -364,7 +374,12 @@ def _stems(low: str, language: str) -> frozenset[str]:
     found = set(terms(low, "english"))
     if language != "english":
         found |= set(terms(low, language))
-    return frozenset(found | {_bare(low)})
+    return frozenset(found | {_bare(low)} | ({_aliases()[low]} if low in _aliases() else set()))
+
+
+@lru_cache(maxsize=1)
+def _aliases() -> Mapping[str, str]:
+    return {name: f"alias {line.split()[0]}" for line in wording.ALIASES.strip().splitlines() for name in line.split()}
 
 
 def _bare(word: str) -> str:

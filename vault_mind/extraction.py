@@ -128,9 +128,10 @@ def checked(
                     candidates.append(replace(single, text=dated(single.text, at) if at else single.text))
                 else:
                     unsaid.append((single, why))
+    told = list(candidates)
     for candidate, why in unsaid:
         said = _in_their_words(candidate, message, at)
-        if said is None or any(_overlap(said.quote, other.quote) for other in candidates):
+        if said is None or _is_told(candidate, told) or said.text in {other.text for other in candidates}:
             turned.append(Turned(candidate.text, why))
         else:
             candidates.append(said)
@@ -143,10 +144,15 @@ def _in_their_words(candidate: Candidate, message: str, at: datetime | None) -> 
     if len(stated) == 1 and (quote := verbatim(stated[0].quote, own(message))):
         text = stated[0].text
         return replace(candidate, kind=stated[0].kind, text=dated(text, at) if at else text, quote=quote)
-    alone = None if stated else stands_alone(candidate.quote, message)
+    alone = None if stated else stands_alone(candidate.quote, message, request=candidate.kind == "preference")
     if alone is None or len(alone) > LONGEST - len(_IN_QUOTES):
         return None
     return replace(candidate, text=_IN_QUOTES.format(_one_line(alone).strip(" .")), quote=alone)
+
+
+def _is_told(candidate: Candidate, told: Sequence[Candidate]) -> bool:
+    """Whether one of those rests on its words: those that were quoted, for a sentence may tell two things."""
+    return any(_overlap(candidate.quote, other.quote) for other in told)
 
 
 def _overlap(one: str, other: str) -> bool:

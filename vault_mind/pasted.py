@@ -25,7 +25,7 @@ _REMEMBER = SentencePattern(
     r"|merk\w*|notier\w*|recuerda|anota|retiens|note[sz]|ricorda|onthoud|kom ihåg|husk)\b"
 )
 _TEXTS = (
-    r"(?:e-?mails?|mails?|letters?|messages?|texts?|pages?|reviews?|articles?|ads?|adverts?|posts?|tweets?|comments?"
+    r"(?:labels?|stickers?|posters?|flyers?|banners?|brochures?|e-?mails?|mails?|letters?|messages?|texts?|pages?|reviews?|articles?|ads?|adverts?|posts?|tweets?|comments?"
     r"|transcripts?|captions?|subtitles?|logs?|output|errors?|paragraphs?|passages?|sentences?|poems?|songs?|lyrics"
     r"|minutes|entry|dialogues?|dialogs?|conversations?|snippets?|excerpts?|quotes?|readme|documents?|docs?|leaflets?"
     r"|signs?|notices?|stor(?:y|ies)|chapters?|exercises?|drafts?|cover letter|bio|description|file|code|query|prompt"

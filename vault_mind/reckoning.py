@@ -18,17 +18,25 @@ Number = int | str  # a plain number, or what else holds a digit, as it is writt
 _MONTH = "|".join(
     sorted((name for month in wording.MONTHS.split(" ") for name in month.split("|")), key=len, reverse=True)
 )
+_SEASON = "|".join(name for season in wording.SEASONS.split() for name in season.split("|"))
 _DATE = SentencePattern(
     rf"(?<![0-9A-Za-z.])(?:(?P<y1>(?:19|20)\d\d)[-/](?P<m1>\d\d?)(?:[-/](?P<d1>\d\d?))?"
     rf"|(?:(?P<d2>\d\d?)(?:st|nd|rd|th|\.|er)?(?: of| de)? )?(?P<m2>{_MONTH})\b\.?(?: (?P<d3>\d\d?)(?:st|nd|rd"
     rf"|th)?\b(?! ?(?:mg|kg|euros?|hours|%)))?"
     rf"(?:,?(?: of| de| del)? (?P<y2>(?:19|20)\d\d)\b)?"
-    rf"|(?P<season>spring|summer|autumn|fall|winter|christmas|easter)(?:(?: of)? (?P<y3>(?:19|20)\d\d)\b)?"
+    rf"|\b(?P<season>{_SEASON}|christmas|easter)\b(?:(?: of)? (?P<y3>(?:19|20)\d\d)\b)?"
     rf"|(?<=\bin |im |en |al |by |of )(?P<y4>(?:19|20)\d\d)\b|(?:since|until|till|from|around|about|before|after"
     rf"|seit|desde|depuis) (?P<y5>(?:19|20)\d\d)\b"
     rf"|(?P<y6>(?:19|20)\d\d)年(?:(?P<m6>\d\d?)月(?:(?P<d6>\d\d?)日)?)?"
     rf"|(?P<weekday>(?:mon|tues|wednes|thurs|fri|satur|sun)days?)\b)"
 )
+# What is told happened a short while ago.
+_LATELY = SentencePattern(
+    r"\b(?:just|recently|newly) (?:been )?(?:\w+ed|got|began|bought|sold|quit|left|had|became|met|won|lost|went|came"
+    r"|built|found|made|took|gave)\b|\b(?:recently|gerade|neulich|kürzlich|frisch|récemment|vien[st] d['’e]\w*"
+    r"|venons de|acab(?:o|a|amos) de)\b"
+)
+_YEAR = re.compile(r"\b(?:19|20)\d\d\b")
 _SINCE = SentencePattern(r"\b(?:since|seit|desde|depuis|ever since)\b\s*(?:\d{4})?\Z")
 _AHEAD = SentencePattern(r"\b(?:in|within|for the next) (?P<count>\w+) (?P<unit>day|week|month|year)s?\b")
 _TIMELY = SentencePattern(r"\b(?:\w+day|christmas|easter|term|semester|this|next|last|ago|holidays?)\b")
@@ -39,16 +47,21 @@ _UNITS = {"day": (1.0, 1), "week": (7.0, 4), "month": (30.5, 20), "year": (365.2
 
 
 class Times:
-    """What `said`, in `language`, tells of time at the moment `at`; None: nothing is reckoned."""
+    """What `said`, in `language`, tells of time at the moment `at`; None: nothing is reckoned.
 
-    def __init__(self, said: str, at: datetime | None, language: str) -> None:
+    `here` are those words of it that a sentence rests on: what "just" happened is told by themselves alone.
+    """
+
+    def __init__(self, said: str, at: datetime | None, language: str, here: str = "") -> None:
         self._said, self._at = said, at
         foreign = language != "english" and bool(
             word_set(wording.RELATIVE) & set(re.findall(r"[\w']+", said.casefold()))
         )
         self._foreign = foreign or any(word in said for word in wording.RELATIVE_CJK.split())
         self._mentioned = mentioned(said, at) if at else []
+        self._relative = [found for found, _ in self._mentioned if not _YEAR.search(found)]
         self._durations = self._years_ago()
+        self._lately = bool(_LATELY.search(here)) and not _YEAR.search(here)
         self._roughly: set[date] = set()  # days of a month, a season, a year: none of them is meant alone
         self._days = self._days_meant() if at else set()
         self._numbers, self._months, self._seasons = numbers_in(said), _months_in(said), _seasons_in(said)
@@ -58,7 +71,8 @@ class Times:
         bare = text
         for match in list(_DATE.finditer(text)):
             if self._bears_out(match, text[: match.start()]):
-                bare = bare.replace(match[0], " ", 1)
+                article = re.search(r"\b[ld]['’]\Z", text[: match.start()])
+                bare = bare.replace((article[0] if article else "") + match[0], " ", 1)
             elif not match["weekday"] and not match["season"]:
                 return bare, match[0]
         return bare, None
@@ -66,9 +80,12 @@ class Times:
     def _bears_out(self, match: re.Match[str], before: str) -> bool:
         day, month, year, weekday, season = _parts(match)
         near = self._years_near()
+        within = bool(day or month or season or self._relative or self._foreign)
         if _SINCE.search(before) or _SINCE.match(match[0]):
+            within = within or bool(self._durations)  # for ten years
             near = self._durations or {one for one in near if self._at and one <= self._at.year}
-        within = bool(day or month or season or self._mentioned or self._foreign)
+        if self._at and self._lately and not (day or month or season or weekday):
+            near, within = near | {self._at.year}, True
         if (
             (day is None or day in self._numbers)
             and (month is None or month in self._months)
@@ -95,7 +112,7 @@ class Times:
         """The years that a date without one may be of, and those that so many years ago were."""
         if self._at is None:
             return set()
-        named = self._months or self._seasons or self._mentioned or self._foreign or _TIMELY.search(self._said)
+        named = self._months or self._seasons or self._relative or self._foreign or _TIMELY.search(self._said)
         around = {self._at.year - 1, self._at.year, self._at.year + 1} if named else set()
         return around | self._durations
 
@@ -195,5 +212,5 @@ def _parts(match: re.Match[str]) -> tuple[int | None, int | None, int | None, st
         low = match["m2"].casefold()
         month = next(n + 1 for n, names in enumerate(wording.MONTHS.split(" ")) if low in names.split("|"))
     weekday = match["weekday"].casefold().removesuffix("s") if match["weekday"] else None
-    season = match["season"].casefold().replace("fall", "autumn") if match["season"] else None
+    season = _seasons_in(match["season"]).pop() if match["season"] else None
     return day, month, year, weekday, season

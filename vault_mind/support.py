@@ -44,6 +44,8 @@ from vault_mind.third_person import SentencePattern, word_set
 
 ANSWER = 25  # words up to which a message may be the answer to a question
 RESOLVED = 3  # words that pronouns of a message may stand for
+WIDEST = 300  # characters of the user's own words that are kept as they stand
+REQUEST = 40  # words up to which a message may be a request for how to be answered
 
 ELSEWHERE = "these are not words of your own"
 ASKED = "you asked it and did not say it"
@@ -64,6 +66,31 @@ _ELSEWHERE = SentencePattern(
 _OPENS = SentencePattern(
     r"\A(?:i|i'm|i've|i'd|i’m|i’ve|i’d|my|our|we|we're|we've|ich|mein\w*|unser\w*|wir|yo|mi|mis|je|mon|ma)\b"
 )
+# One who was named before, in the sentence or in the one ahead of it.
+_ABSENT = SentencePattern(
+    r"\b(?:he|she|it|they|him|her|his|its|them|their|he's|she's|it's|they're|er|sie|es|ihn|ihm|él|ella|il|elle|lui)\b"
+)
+_POINTS = SentencePattern(r"\b(?:this|that|these|those|there|you|your|dies\w*|du|dein\w*|usted|tú|vous|ceci|cela)\b")
+_NAMED_LAST = SentencePattern(r",\s+(?:my|our|mein\w*|unser\w*|mi|mon|ma)\s+(?P<who>\w[\w'-]*)\W*\Z")
+# Who leaves the "I" away; what may be an order as well ("prefer", "use", "never") is not among them.
+_DROPPED = SentencePattern(
+    r"\A\W*(?:(?:and|also|but|still|just|currently|btw|plus|und|auch)\b[, ]*)*(?:hate|love|want|need|can't stand"
+    r"|cannot stand|can't eat|got|had|moved|was born|born|bought|sold|gave up|work as|live in"
+    r"|(?:training|learning|working|living|driving|studying|planning|hoping|trying|saving|expecting|allergic"
+    r"|vegetarian|vegan)(?= (?:to|for|in|at|on|as|an?|my|the|with|from|by)\b|\W*\Z)|(?:learning|driving|studying) \w)"
+)
+_MANNER = SentencePattern(
+    r"\b(?:short|shorter|brief|concise|longer|detailed|simple|plain|formal|informal|casual|metric|imperial|celsius"
+    r"|fahrenheit|steps?|bullets?|bullet points|lists?|tables?|headings|emojis?|jargon|english|german|french|spanish"
+    r"|italian|kurz|knapp|ausführlich|einfach|duzen?|siezen?|deutsch|aufzählungen|court\w*|bref|tutoyer|vouvoyer"
+    r"|français|corto|breve|español|tutear|tutéame)\b"
+)
+_REQUEST = SentencePattern(
+    r"\A\W*(?:(?:please|and|also|no|ok|just|always|from now on|bitte|und|immer|por favor|s'il te plaît|tu peux"
+    r"|du kannst)\b[, ]*)*(?:use|keep|make|write|answer|reply|respond|stick to|give|be|chunk|break|split|avoid|skip"
+    r"|don't use|no|halt\w*|kurz|knapp|antworte|schreib\w*|duze?|sieze?|benutze?|verwende|réponds|écris|sois|me tutoyer"
+    r"|responde|escribe|usa|sé|tutéame)\b"
+)
 _ME = frozenset("me us mir mich uns moi nos".split())
 _YES = SentencePattern(
     r"\A\W*(?:yes|yeah|yep|yup|sure|right|correct|exactly|of course|indeed|absolutely|agreed|please|ja|jawohl"
@@ -80,6 +107,15 @@ _SHE = SentencePattern(
     r"\A\W*(?:(?:and|but|so|because|that|while)\s+)*(?:he|she|he's|she's|they|they're|er|sie|él|ella|il|elle)\b"
 )
 _CALLED = SentencePattern(r"\A\W*(?:the user|they) (?:is|are|goes|wants? to be) (?:also )?(?:called|named|by)\b")
+# A number that one can ring; and those who expect nothing but a child.
+_RING = SentencePattern(
+    r"\b(?:number(?:'s| is|:)?|call|ring|reach|text|tel\w*|mobile|cell)\b[^.!?\n]{0,40}?"
+    r"(?:\+?\d[\d /()-]*[ /()-]\d{3,}|\+\d{7,}|\b0\d{6,})"
+)
+_EXPECTING = SentencePattern(
+    r"\b(?:we're|we are|i am|i'm|and i are|she's|she is|wife is|partner is|is) expecting\b"
+    r"(?=\W*\Z|[,.;!]? *(?:due|in|next|this|our (?:first|second|third))\b)"
+)
 _PREFERRED = SentencePattern(r"\bprefers? (?P<better>.+?) (?:to|over|rather than|than|instead of) (?P<worse>.+)")
 _THAN = SentencePattern(r"(?P<better>.+?) (?:over|than|instead of|not) (?P<worse>.+)")
 _TEXT_OF_USER = SentencePattern(
@@ -118,16 +154,18 @@ def objection(text: str, quote: str, message: str, before: str = "", at: datetim
     return case.objection()
 
 
-def stands_alone(quote: str, message: str) -> str | None:
+def stands_alone(quote: str, message: str, *, request: bool = False) -> str | None:
     """The words of `message` around `quote` that its writer says of themselves and that make sense alone.
 
-    They are the clause that it is, or else its whole sentence. None where that is asked, supposed,
-    reported, pasted, or speaks of what stands elsewhere.
+    They are the clause that it is, or else its whole sentence, with the one before it where it opens with a
+    pronoun for who is named there. None where that is asked, supposed, reported, pasted, or speaks of what stands
+    elsewhere. With `request` they may also be one for how to be answered.
     """
     mine, language = own(message), language_of(message)
     every = clauses(mine, language, told=False)
+    spans = sentence_spans(mine)
     for start, stop in places(quote, mine):
-        first, last = next(((a, b) for a, b in sentence_spans(mine) if a <= start < b), (0, 0))
+        first, last = next(((a, b) for a, b in spans if a <= start < b), (0, 0))
         within = [clause for clause in every if first <= clause.start < last]
         if stop > last or FOREIGN in mine[first:last]:
             continue
@@ -139,6 +177,16 @@ def stands_alone(quote: str, message: str) -> str | None:
                 return " ".join(words_of.split())
         if within and _is_said_plainly(within, message[first:last]):
             return " ".join(message[first:last].split())
+        ahead = [(a, b) for a, b in spans if b <= first][-1:]
+        begins = first if _is_resolved(within, message[first:last]) else None
+        if begins is None and ahead and _SHE.match(message[first:last]) and FOREIGN not in mine[ahead[0][0] : last]:
+            before = [clause for clause in every if ahead[0][0] <= clause.start < ahead[0][1]]
+            named = _is_said_plainly(before, message[ahead[0][0] : ahead[0][1]]) and _names_one(before)
+            begins = ahead[0][0] if named and _is_unframed(within, message[first:last]) else None
+        if begins is None and request and _is_request(within, message[first:last], mine):
+            begins = first
+        if begins is not None and last - begins <= WIDEST:
+            return " ".join(message[begins:last].split())
     return None
 
 
@@ -168,6 +216,7 @@ class _Case:
         self._message, self._language = message, language
         self._mine = own(message).replace(FOREIGN, " ")
         self._low = f" {folded(text)} "
+        self._rings = bool(_RING.search(self._mine))
         self._question = self._answered()
         hedged, reported = holds_any(text, wording.HEDGES), holds_any(text, wording.REPORTING)
         self._sources = [
@@ -186,6 +235,10 @@ class _Case:
         def counts(word: Word, clause: Clause) -> bool:
             if is_exact(word, said):
                 return True
+            if word.low in ("phone", "telephone") and self._rings:
+                return False
+            if word.low == "baby" and _EXPECTING.search(self._mine):
+                return False
             if denied and (
                 word.low in word_set(wording.DENYING)
                 or word.low.startswith("intoleran")
@@ -239,7 +292,8 @@ class _Case:
 
     def _dates(self) -> str | None:
         said = " ".join((self._mine, *(clause.text for clause in self._question)))
-        self._bare, unsaid = Times(said, self._at, self._language).unsaid(self._text)
+        here = " ".join(clause.text for clause in self._here)
+        self._bare, unsaid = Times(said, self._at, self._language, here).unsaid(self._text)
         return _not_said(unsaid) if unsaid else None
 
     def _words(self, usable: list[Clause]) -> str | None:
@@ -329,11 +383,12 @@ class _Case:
         if not _TEXT_OF_USER.match(self._text):
             return None
         told = [word for clause in self._told for word in clause.told]
-        someone = any(word.name or word.low in word_set(wording.PEOPLE) for word in told)
+        people = [word for word in told if word.name or word.low in word_set(wording.PEOPLE)]
         if self._asked_of_another(told) or self._bears_anothers_name(told):
             return ANOTHER
         for clause in self._sources:
             theirs = _SHE.match(clause.text) and not OF_WRITER.search(clause.text)
+            someone = [word for word in people if word.name or not is_exact(word, clause.told)]
             if theirs and not someone and self._only_from([clause], told):
                 return ANOTHER
             who = spoken_of(clause)
@@ -412,6 +467,39 @@ def _is_said_plainly(clauses: list[Clause], words_of: str) -> bool:
         return False
     of_writer = {found.casefold() for found in FIRST.findall(words_of)} - _ME  # "write me a haiku" states nothing
     return bool(of_writer) and not _ELSEWHERE.search(words_of)
+
+
+def _is_unframed(within: list[Clause], words_of: str) -> bool:
+    """Whether a sentence is asserted by its writer and points at nothing that is seen elsewhere."""
+    framed = any(clause.asks or clause.supposes or clause.reports for clause in within)
+    return bool(within) and not framed and not CONDITION.match(words_of) and not _POINTS.search(words_of)
+
+
+def _is_resolved(within: list[Clause], words_of: str) -> bool:
+    """Whether a sentence says itself whom its pronouns stand for, or only leaves the "I" away."""
+    if not _is_unframed(within, words_of):
+        return False
+    absent = _ABSENT.search(words_of)
+    if absent is None:
+        return bool(_DROPPED.match(words_of))
+    last = _NAMED_LAST.search(words_of)
+    if last and folded(last["who"]) in word_set(wording.PEOPLE):
+        return True
+    ahead = [clause for clause in within if clause.stop - within[0].start <= absent.start()]
+    return bool(ahead) and _is_said_plainly(ahead, words_of[: absent.start()])
+
+
+def _names_one(said: list[Clause]) -> bool:
+    return any(word.name or word.low in word_set(wording.PEOPLE) for clause in said for word in clause.told)
+
+
+def _is_request(within: list[Clause], words_of: str, mine: str) -> bool:
+    """Whether it asks for a manner of being answered, in a short message that nothing was brought into."""
+    if FOREIGN in mine or "\n" in mine.strip() or ":" in mine or len(mine.split()) > REQUEST or _CODE.search(words_of):
+        return False
+    if any(clause.asks or clause.supposes or clause.reports for clause in within):
+        return False
+    return bool(_MANNER.search(words_of)) and any(_REQUEST.match(clause.text) for clause in within)
 
 
 def _near_strict(word: str, said: set[str]) -> bool:

@@ -35,12 +35,16 @@ TELLING = """
     considers
     considered feel feels address addressed refer referred spell spelled spelt written reply replies answer answers
     response responses assistant conversation chat message messages
+    named unit units information turns turning
+    namens genannten anfang mitte ende début milieu principios mediados finales
     nutzer nutzers nutzerin nutzerinnen benutzer benutzers benutzerin heißt heißen heisst nennt genannt wohnt wohnen
     lebt leben arbeitet
     arbeiten hat haben ist sind mag mögen möchte möchten will bevorzugt gern gerne liebt jahr jahre alt derzeit zurzeit
+    llamados llamadas llamada
     usuario usuaria llama llamarse llamado vive vivir trabaja trabajar tiene tener es está ser gusta gustan prefiere
     quiere
     años edad actualmente
+    nommé nommée nommés nommées appelés appelées
     utilisateur utilisatrice appelle appelé habite vit vivre travaille travailler avoir est aime préfère veut ans âge
     utente chiama vive abita lavora ha avere piace preferisce vuole anni
     gebruiker heet woont werkt heeft houdt wil jaar
@@ -63,6 +67,8 @@ SAME = """
     wife spouse married marry partner
     husband spouse married marry partner
     wedding marry married marriage
+    stepfather stepdad
+    stepmother stepmum stepmom
     sibling brother
     sibling sister
     twin twins
@@ -145,7 +151,13 @@ SAME = """
     bad poor
     good great
     ill sick
-    fear afraid scared frightened
+    fear afraid scared frightened terrified
+    goal aim target want hope objective
+    chunk split break broken
+    short kurz
+    duzen duze duzt geduzt
+    siezen sieze siezt gesiezt
+    tutoyer tutoie tutoyé tutoyée
     allergic allergy allergies
     intolerant intolerance
     diabetic diabetes
@@ -164,7 +176,7 @@ SAME = """
     only sole solely just exclusively nothing
     always constantly permanently invariably
     permanently good
-    switch change swap
+    switch change swap move
     need require must
     need should
     use used utilise
@@ -199,6 +211,29 @@ SAME = """
     soon shortly
     degree studied graduate
     split separate separated broke
+    esse isst essen
+    lese liest lesen
+    fahre fährt fahren
+    spreche spricht sprechen
+    nehme nimmt nehmen
+    schlafe schläft schlafen
+    trage trägt tragen
+    laufe läuft laufen
+    helfe hilft helfen
+    treffe trifft treffen
+    cours court courir
+    bois boit boire
+    fais fait faire
+    lis lit lire
+    écris écrit écrire
+    prends prend prendre
+    dors dort dormir
+    conduis conduit conduire
+    hago hace hacer
+    conduzco conduce conducir
+    juego juega jugar
+    duermo duerme dormir
+    vengo viene venir
     die died dead passed death
 """
 
@@ -258,7 +293,7 @@ PEOPLE = """
     aunt uncle niece nephew grandmother grandfather grandma grandpa granny colleague coworker boss manager neighbour
     neighbor
     flatmate roommate teacher student child children kid kids baby twin twins godson goddaughter stepmother
-    stepfather stepson
+    stepfather stepson stepdad stepmum stepmom stepbrother stepsister grandson granddaughter fiancé fiancée
     stepdaughter landlord landlady doctor dentist therapist lawyer ex ex-husband ex-wife mother-in-law father-in-law
     sister-in-law brother-in-law parents parent siblings sibling cat dog pet horse rabbit hamster parrot bird team
     plumber
@@ -303,6 +338,14 @@ UNITS = """
     pm p.m
     st stone
 """
+# Each line: one thing by its other names, which hold for names as well.
+ALIASES = """
+    postgres postgresql
+    javascript js
+    typescript ts
+    kubernetes k8s
+    vscode vs-code
+"""
 MONTHS = (
     "january|jan|januar|enero|janvier|gennaio|januari february|feb|februar|febrero|février|febbraio|februari"
     " march|mar|märz|marzo|mars|maart april|apr|abril|avril|aprile may|mai|mayo|maggio|mei|maj june|jun|juni"
@@ -313,13 +356,16 @@ MONTHS = (
     "|diciembre|décembre|dicembre"
 )
 WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday"
-SEASONS = "spring summer autumn|fall winter"
+SEASONS = (
+    "spring|frühling|frühjahr|primavera|printemps summer|sommer|verano|été|estate"
+    " autumn|fall|herbst|otoño|automne|autunno winter|invierno|hiver|inverno"
+)
 # Words by which a text speaks of a time that is reckoned from now, in other languages than English.
 RELATIVE = """
     gestern heute morgen übermorgen vorgestern letzte letzten letztes letzter nächste nächsten nächstes nächster vorige
     vorigen diese diesen dieses kommende kommenden seit vor ab
-    ayer hoy mañana próximo próxima pasado pasada este esta desde hace dentro
-    hier aujourd'hui demain prochain prochaine dernier dernière depuis dans
+    diesem dieser ayer hoy mañana próximo próxima pasado pasada este esta desde hace dentro
+    cet cette ce hier aujourd'hui demain prochain prochaine dernier dernière depuis dans
     ieri oggi domani prossimo prossima scorso scorsa da fa gisteren vandaag volgende vorige sinds igår idag imorgon
     nästa förra
 """
