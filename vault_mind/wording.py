@@ -297,6 +297,7 @@ PEOPLE = """
     stepdaughter landlord landlady doctor dentist therapist lawyer ex ex-husband ex-wife mother-in-law father-in-law
     sister-in-law brother-in-law parents parent siblings sibling cat dog pet horse rabbit hamster parrot bird team
     plumber
+    onkel tante oma opa großmutter großvater tío tía abuelo abuela oncle
     schwester bruder mutter vater sohn tochter frau mann freund freundin hund katze chef chefin nachbar nachbarin
     hermana hermano madre padre hijo hija mujer marido esposa esposo amigo amiga perro gato jefe jefa vecino vecina
     soeur sœur frère mère père fils fille femme mari ami amie chien chat patron
