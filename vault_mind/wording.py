@@ -297,6 +297,9 @@ PEOPLE = """
     stepdaughter landlord landlady doctor dentist therapist lawyer ex ex-husband ex-wife mother-in-law father-in-law
     sister-in-law brother-in-law parents parent siblings sibling cat dog pet horse rabbit hamster parrot bird team
     plumber
+    sisters brothers sons daughters friends cousins aunts uncles nieces nephews grandparents colleagues coworkers
+    neighbours neighbors flatmates roommates teachers students landlords doctors cats dogs pets supervisor advisor
+    adviser tutor professor mentor coach client clients customer customers tenant tenants nanny
     onkel tante oma opa großmutter großvater tío tía abuelo abuela oncle
     schwester bruder mutter vater sohn tochter frau mann freund freundin hund katze chef chefin nachbar nachbarin
     hermana hermano madre padre hijo hija mujer marido esposa esposo amigo amiga perro gato jefe jefa vecino vecina
