@@ -124,8 +124,8 @@ _EXPECTING = SentencePattern(
 _PREFERRED = SentencePattern(r"\bprefers? (?P<better>.+?) (?:to|over|rather than|than|instead of) (?P<worse>.+)")
 _THAN = SentencePattern(r"(?P<better>.+?) (?:over|than|instead of|not) (?P<worse>.+)")
 _TEXT_OF_USER = SentencePattern(
-    r"\A\W*the user (?!and\b)|\A\W*the user's (?:\w+ )?(?:goal|aim|objective|target|preference|birthday|age|hobby|job)\b"
-    r"|\A\W*they\b|\A\W*(?:der|die) nutzer\w* |\A\W*(?:el|la) usuari[oa] |\A\W*l'utilisat\w+ "
+    r"\A\W*the user (?!and\b)|\A\W*the user's (?:\w+ )?(?:goal|aim|objective|target|preference|birthday|age|hobby"
+    r"|job)\b|\A\W*they\b|\A\W*(?:der|die) nutzer\w* |\A\W*(?:el|la) usuari[oa] |\A\W*l'utilisat\w+ "
 )
 _CODE = re.compile(r"\S*(?:://|@|www\.|\\|[\w-]\.[a-z]{2,}(?:/|\b)(?!\.?\s*$)|[/]\w+/)\S*", re.IGNORECASE)
 # What is said where one of these strict words is told.
