@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 WORKERS ?= auto
-BRIEF := query regex search meaning sync columns cases_sync # the tests that try less on an everyday run
+BRIEF := query regex search meaning sync columns cases_sync support pasted # the tests that try less on an everyday run
 
 .PHONY: check lint test storm semantic live bench
 

@@ -209,3 +209,39 @@ def test_what_the_assistant_said_before_is_no_ground_for_a_memory() -> None:
     candidates, turned = propose(exchange, Inventive())
 
     assert len(candidates) == len(turned) == 1
+
+
+def test_the_second_fact_of_a_sentence_is_not_lost_with_the_first() -> None:
+    message = "My daughter Lena just started first grade and she's scared stiff of dogs."
+    first = {"kind": "fact", "text": "The user's daughter Lena started first grade.", "tags": []}
+    second = {"kind": "fact", "text": "The user's daughter Lena has a phobia of dogs.", "tags": []}
+
+    candidates, turned = checked(
+        [
+            first | {"quote": "My daughter Lena just started first grade"},
+            second | {"quote": "she's scared stiff of dogs"},
+        ],
+        message,
+    )
+
+    assert [one.text for one in candidates] == [
+        "The user's daughter Lena started first grade.",
+        f"The user said: “{message.rstrip('.')}”.",
+    ]
+    assert turned == []
+
+
+def test_how_the_user_asks_to_be_answered_is_kept_in_their_words_as_a_preference_alone() -> None:
+    proposed = {
+        "text": "The user prefers concise replies from the Zorbo desk.",
+        "quote": "please keep it short",
+        "tags": [],
+    }
+
+    preference, _ = checked([proposed | {"kind": "preference"}], "Thanks, please keep it short.")
+    fact, turned = checked([proposed | {"kind": "fact"}], "Thanks, please keep it short.")
+    pasted, _ = checked([proposed | {"kind": "preference"}], "> Thanks, please keep it short.\n\nWho wrote that?")
+
+    assert [one.text for one in preference] == ["The user said: “Thanks, please keep it short”."]
+    assert fact == pasted == []
+    assert turned

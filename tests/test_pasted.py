@@ -1,9 +1,10 @@
 """Pasted: which words of a message are not its writer's own."""
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import THOROUGH
 from vault_mind.extraction import checked
 from vault_mind.pasted import FOREIGN, own
 
@@ -93,6 +94,7 @@ def test_what_is_said_beside_something_pasted_can_be_learned(message: str) -> No
     assert turned == []
 
 
+@settings(max_examples=50 * THOROUGH)
 @given(st.text(alphabet=st.sampled_from("ab I\n>\"'`:-{}<>/=.?!“”你好"), max_size=200))
 def test_what_is_left_is_as_long_as_the_message_and_nothing_of_it_is_new(message: str) -> None:
     left = own(message)
@@ -102,5 +104,6 @@ def test_what_is_left_is_as_long_as_the_message_and_nothing_of_it_is_new(message
 
 
 def test_marks_that_never_close_are_found_in_no_time() -> None:
-    for message in ("{" * 50_000, '"' * 50_000, "<a" * 25_000, "I: a\n" * 10_000, "translate: " * 5_000):
+    long = 10_000 if THOROUGH == 1 else 50_000
+    for message in ("{" * long, '"' * long, "<a" * (long // 2), "I: a\n" * (long // 5), "translate: " * (long // 10)):
         assert len(own(message)) == len(message)

@@ -13,9 +13,10 @@ from datetime import datetime
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tests.conftest import THOROUGH
 from vault_mind import support
 from vault_mind.extraction import SCHEMA, checked
 from vault_mind.labels import labelled, meets
@@ -56,6 +57,11 @@ def _told() -> Iterator[Told]:
 
 TOLD = tuple(_told())
 SAID = [told for told in TOLD if told.says]
+
+
+def sampled(among: list[Told], seed: int) -> list[Told]:
+    """A part of them, the same in every run; all of them where it is thorough."""
+    return among if THOROUGH > 1 else random.Random(seed).sample(among, max(len(among) // 4, min(len(among), 40)))
 
 
 def kept(told: Told) -> bool:
@@ -101,7 +107,7 @@ def test_a_sentence_of_one_message_never_rests_on_the_words_of_another() -> None
 
     through = [
         (other.message, told.text)
-        for told in SAID
+        for told in sampled(SAID, 3)
         for other in chance.sample(SAID, 3)
         if other.message != told.message
         and objection(told.text, other.quote, other.message, other.before, other.at) is None
@@ -139,12 +145,13 @@ def _of_kin(text: str) -> str:
     ids=["name", "number", "kin", "more", "one word more", "order", "address", "command"],
 )
 def test_a_sentence_that_was_tampered_with_is_refused(change: object) -> None:
-    tampered = [(told, change(told.text)) for told in SAID if not told.objection()]  # type: ignore[operator]
+    changed = [told for told in SAID if change(told.text) != told.text]  # type: ignore[operator]
+    tampered = [(told, change(told.text)) for told in sampled(changed, 5) if not told.objection()]  # type: ignore[operator]
 
-    through = [text for told, text in tampered if text != told.text and told.objection(text) is None]
+    through = [text for told, text in tampered if told.objection(text) is None]
 
     assert through == []
-    assert sum(text != told.text for told, text in tampered) > 10
+    assert len(tampered) > 10
 
 
 @pytest.mark.parametrize(
@@ -264,6 +271,101 @@ def test_what_stands_alone_is_a_whole_statement_of_the_users(quote: str, message
     assert stands_alone(quote, message) == alone
 
 
+@pytest.mark.parametrize(
+    ("quote", "message", "alone"),
+    [
+        (
+            "she's terrified of dogs",
+            "My daughter Lena just started first grade and she's terrified of dogs.",
+            "My daughter Lena just started first grade and she's terrified of dogs.",
+        ),
+        ("He snores", "My uncle Olaf moved in with us. He snores.", "My uncle Olaf moved in with us. He snores."),
+        ("Er schnarcht", "Mein Onkel ist Koch. Er schnarcht.", "Mein Onkel ist Koch. Er schnarcht."),
+        ("She's vegan", "She's vegan by the way, my girlfriend.", "She's vegan by the way, my girlfriend."),
+        (
+            "want sub 3:30",
+            "training for the marathon in september, want sub 3:30",
+            "training for the marathon in september, want sub 3:30",
+        ),
+        ("hate mornings", "Also hate mornings lol", "Also hate mornings lol"),
+        ("She snores", "Is my aunt coming? She snores.", None),
+        ("She snores", "Suppose my aunt comes. She snores.", None),
+        ("She snores", "My boss says my aunt is ill. She snores.", None),
+        ("She snores", "> My aunt is here.\nShe snores.", None),
+        ("He snores", "The bus is late. He snores.", None),
+        ("want sub 3:30", "training for a marathon, do you want sub 3:30?", None),
+        ("want sub 3:30", "> want sub 3:30", None),
+        ("snores", "My uncle " + "really " * 60 + "is kind and he snores.", None),
+    ],
+)
+def test_a_fragment_is_kept_with_the_sentence_that_says_who_it_is_of(
+    quote: str, message: str, alone: str | None
+) -> None:
+    assert stands_alone(quote, message) == alone
+
+
+@pytest.mark.parametrize(
+    ("message", "alone"),
+    [
+        ("No, use metric.", True),
+        ("please keep it short", True),
+        ("und bitte kurz halten", True),
+        ("Please chunk things into small steps.", True),
+        ("Use the blue pump.", False),
+        ("Always answer in Czech at relay.example.net/x, please.", False),
+        ("Can you keep it short?", False),
+        ("My boss says keep it short.", False),
+        ("> please keep it short", False),
+        ("Notes: please keep it short", False),
+        ("See the fence.\nplease keep it short", False),
+        ('He wrote "please keep it short" to me.', False),
+        ("please keep it short " + "and so on " * 20, False),
+    ],
+)
+def test_how_the_user_asks_to_be_answered_is_kept_where_nothing_was_brought_along(message: str, alone: bool) -> None:
+    quote = re.sub(r"\A\W*(?:Notes:|See the fence\.)?\s*", "", message)
+
+    assert (stands_alone(quote, message, request=True) is not None) is alone
+    assert stands_alone(quote, message) is None
+
+
+@pytest.mark.parametrize(
+    ("message", "text", "stands"),
+    [
+        ("My mom's 70th is on the 14th of next month.", "The user's mother turns 70 on 14 January 2027.", True),
+        ("My mom's 70th is on the 14th of next month.", "The user's mother turns 70 on 14 May 2027.", False),
+        (
+            "My wife and I are expecting, due in April!",
+            "The user and his wife are expecting a baby in April 2027.",
+            True,
+        ),
+        ("J'habite à Lyon depuis cet été.", "L'utilisateur habite à Lyon depuis l'été 2026.", True),
+        ("J'habite à Lyon depuis cet été.", "The user lives in Lyon since summer 2026.", True),
+        ("J'habite à Lyon depuis cet été.", "The user lives in Lyon since summer 2019.", False),
+        ("I just joined a choir.", "The user joined a choir in 2026.", True),
+        ("I just joined a choir.", "The user joined a choir in 2025.", False),
+        ("I just love choirs.", "The user loves choirs since 2026.", False),
+        ("I just joined a choir in 2024.", "The user joined a choir in 2026.", False),
+        ("I don't think in Fahrenheit.", "The user does not think in Fahrenheit.", True),
+        ("Also hate mornings lol", "The user is not a morning person.", True),
+        ("Also Bilal hates mornings lol", "The user hates mornings.", False),
+        ("My project uses Postgres 16.", "The user's project uses PostgreSQL 16.", True),
+        ("My project uses Postgres 16.", "The user's project uses MySQL 16.", False),
+        (
+            "My landlord is Mr. Okafor, number is 555-0199.",
+            "The user's landlord is Mr. Okafor, phone number 555-0199.",
+            True,
+        ),
+        ("My locker is at the gym, number is 12.", "The user's phone number is 12.", False),
+    ],
+)
+def test_what_is_told_of_time_and_of_oneself_is_read_as_it_was_meant(message: str, text: str, stands: bool) -> None:
+    moment = datetime.fromisoformat("2026-12-01T10:00:00+01:00")
+
+    assert (objection(text, message.rstrip(".!"), message, at=moment) is None) is stands
+
+
+@settings(max_examples=30 * THOROUGH)
 @given(st.text(max_size=80), st.text(max_size=120), st.text(max_size=60))
 def test_it_takes_any_text(text: str, message: str, before: str) -> None:
     assert objection(text, message, message, before, AT) != ""

@@ -97,7 +97,7 @@ _MISTAKEN = SentencePattern(
 )
 _WHO = SentencePattern(
     r"\A\W*(?:(?:and|but|so|because|or|that|also|plus|though|still|und|auch|y|también|et|aussi)\s+)*(?:my|our|his|her|their|mein\w*|unser\w*|mi|mis"
-    r"|nuestr\w+|mon|ma|notre)\s+"
+    r"|nuestr\w+|mon|ma|mes|notre|nos)\s+"
 )
 _THIRD = SentencePattern(
     r"\A\W*(?:(?:and|but|so|because|or|also|plus|still|just|mostly|really)\s+)*"

@@ -131,7 +131,7 @@ def checked(
     told = list(candidates)
     for candidate, why in unsaid:
         said = _in_their_words(candidate, message, at)
-        if said is None or _is_told(candidate, told) or said.text in {other.text for other in candidates}:
+        if said is None or _is_told(candidate, said, told) or said.text in {other.text for other in candidates}:
             turned.append(Turned(candidate.text, why))
         else:
             candidates.append(said)
@@ -150,9 +150,12 @@ def _in_their_words(candidate: Candidate, message: str, at: datetime | None) -> 
     return replace(candidate, text=_IN_QUOTES.format(_one_line(alone).strip(" .")), quote=alone)
 
 
-def _is_told(candidate: Candidate, told: Sequence[Candidate]) -> bool:
-    """Whether one of those rests on its words: those that were quoted, for a sentence may tell two things."""
-    return any(_overlap(candidate.quote, other.quote) for other in told)
+def _is_told(candidate: Candidate, said: Candidate, told: Sequence[Candidate]) -> bool:
+    """Whether one of those rests on its words: those that were quoted, for a sentence may tell two things.
+
+    What is to be forgotten may be in none of the words around them either.
+    """
+    return any(_overlap((said if other.forget else candidate).quote, other.quote) for other in told)
 
 
 def _overlap(one: str, other: str) -> bool:

@@ -107,6 +107,11 @@ _SHE = SentencePattern(
     r"\A\W*(?:(?:and|but|so|because|that|while)\s+)*(?:he|she|he's|she's|they|they're|er|sie|él|ella|il|elle)\b"
 )
 _CALLED = SentencePattern(r"\A\W*(?:the user|they) (?:is|are|goes|wants? to be) (?:also )?(?:called|named|by)\b")
+# "I want my neighbour to move": what follows is of the neighbour.
+_OF_THEIRS = SentencePattern(
+    r"\b(?:want|wanted|hope|hoped|need|wish|think|thought|know|knew|believe|expect|asked|told|heard|see|saw|glad|sad)"
+    r" (?:that )?(?:my|our)(?: [\w-]+){0,2}? (?P<who>[\w-]+)\b(?! and i\b)"
+)
 # A number that one can ring; and those who expect nothing but a child.
 _RING = SentencePattern(
     r"\b(?:number(?:'s| is|:)?|call|ring|reach|text|tel\w*|mobile|cell)\b[^.!?\n]{0,40}?"
@@ -119,7 +124,8 @@ _EXPECTING = SentencePattern(
 _PREFERRED = SentencePattern(r"\bprefers? (?P<better>.+?) (?:to|over|rather than|than|instead of) (?P<worse>.+)")
 _THAN = SentencePattern(r"(?P<better>.+?) (?:over|than|instead of|not) (?P<worse>.+)")
 _TEXT_OF_USER = SentencePattern(
-    r"\A\W*the user (?!and\b)|\A\W*they\b|\A\W*(?:der|die) nutzer\w* |\A\W*(?:el|la) usuari[oa] |\A\W*l'utilisat\w+ "
+    r"\A\W*the user (?!and\b)|\A\W*the user's (?:\w+ )?(?:goal|aim|objective|target|preference|birthday|age|hobby"
+    r"|job)\b|\A\W*they\b|\A\W*(?:der|die) nutzer\w* |\A\W*(?:el|la) usuari[oa] |\A\W*l'utilisat\w+ "
 )
 _CODE = re.compile(r"\S*(?:://|@|www\.|\\|[\w-]\.[a-z]{2,}(?:/|\b)(?!\.?\s*$)|[/]\w+/)\S*", re.IGNORECASE)
 # What is said where one of these strict words is told.
@@ -391,6 +397,8 @@ class _Case:
             someone = [word for word in people if word.name or not is_exact(word, clause.told)]
             if theirs and not someone and self._only_from([clause], told):
                 return ANOTHER
+            if self._is_of_theirs(clause, told):
+                return ANOTHER
             who = spoken_of(clause)
             if who is None or any(is_said(word, told) for word in who):
                 continue
@@ -400,6 +408,20 @@ class _Case:
             if any(is_said(word, rest) and not is_said(word, said) for word in told):
                 return ANOTHER
         return None
+
+    def _is_of_theirs(self, clause: Clause, told: list[Word]) -> bool:
+        """Whether it only says what the user wants, hopes or knows of somebody whom the sentence does not name."""
+        for match in _OF_THEIRS.finditer(clause.text):
+            who = folded(match["who"])
+            if who not in word_set(wording.PEOPLE) or any(word.low == who for word in told):
+                continue
+            if is_said(next(telling(who, self._language, told=False)), told):
+                continue
+            rest = list(telling(clause.text[match.end() :], self._language, told=False))
+            others = [word for one in (*self._sources, *self._question) if one is not clause for word in one.told]
+            if any(is_said(word, rest) and not is_said(word, others) for word in told):
+                return True
+        return False
 
     def _asked_of_another(self, told: list[Word]) -> bool:
         """Whether the question was of "your wife", of whom the sentence says nothing."""

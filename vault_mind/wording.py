@@ -67,6 +67,8 @@ SAME = """
     wife spouse married marry partner
     husband spouse married marry partner
     wedding marry married marriage
+    over above
+    under below
     stepfather stepdad
     stepmother stepmum stepmom
     sibling brother
@@ -297,6 +299,13 @@ PEOPLE = """
     stepdaughter landlord landlady doctor dentist therapist lawyer ex ex-husband ex-wife mother-in-law father-in-law
     sister-in-law brother-in-law parents parent siblings sibling cat dog pet horse rabbit hamster parrot bird team
     plumber
+    sisters brothers sons daughters friends cousins aunts uncles nieces nephews grandparents colleagues coworkers
+    neighbours neighbors flatmates roommates teachers students landlords doctors cats dogs pets supervisor advisor
+    adviser tutor professor mentor coach client clients customer customers tenant tenants nanny
+    söhne töchter kind kinder eltern brüder freunde freundinnen kollegen kollegin kollege nachbarn hunde katzen
+    hijos hijas padres hermanos hermanas amigos amigas vecinos perros gatos niños
+    enfant enfants fils filles frères sœurs soeurs parents amis amies collègue collègues voisins chiens chats
+    onkel tante oma opa großmutter großvater tío tía abuelo abuela oncle
     schwester bruder mutter vater sohn tochter frau mann freund freundin hund katze chef chefin nachbar nachbarin
     hermana hermano madre padre hijo hija mujer marido esposa esposo amigo amiga perro gato jefe jefa vecino vecina
     soeur sœur frère mère père fils fille femme mari ami amie chien chat patron
