@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from tests.conftest import Run
-from vault_mind.__main__ import READING
+from vault_mind.__main__ import PLAIN
 from vault_mind.cli import app, program
 from vault_mind.command import VaultOption
 from vault_mind.declared import Argument, BadParameter, Context, Exit, Option, Program, finished
@@ -126,10 +126,10 @@ def test_a_shell_that_completes_is_left_to_typer(monkeypatch: pytest.MonkeyPatch
     assert taking([]).read(["many", "a"]) is None
 
 
-@pytest.mark.parametrize("name", READING)
+@pytest.mark.parametrize("name", PLAIN)
 def test_every_option_of_a_quick_command_is_read_as_typer_reads_it(name: str) -> None:
     command = COMMANDS[name]
-    required = ["tea"] if name in ("search", "grep") else []
+    required = ["tea"] if name in ("search", "grep", "remember") else []
     for option in command.params:
         if option.param_type_name == "argument" or option.name == "help":
             continue

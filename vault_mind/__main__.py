@@ -8,6 +8,7 @@ from contextlib import suppress
 from vault_mind import listing
 
 READING = ("search", "grep", "list", "stats")  # commands that look through the whole vault and write nothing before
+PLAIN = (*READING, "remember")  # commands of which a plain line is read without Typer
 _FILE = ".vault-mind.toml"
 
 
@@ -59,7 +60,7 @@ def _run(words: "list[str]") -> None:
 
     gc.freeze()
     gc.enable()
-    run = program.read(words) if words and words[0] in READING else None
+    run = program.read(words) if words and words[0] in PLAIN else None
     if run:
         with suppress(BadParameter):  # Typer has words for that
             sys.exit(finished(run))
