@@ -497,7 +497,7 @@ def _duplicates(said: _Said) -> Iterator[Finding]:
             if twin is None:
                 firsts += [(path, text)] if len(firsts) < COMPARED else []
             else:
-                advice = f"keep one of the two: vault-mind forget {shlex.quote(path)}"
+                advice = f"vault-mind tidy sets one aside; or vault-mind forget {shlex.quote(path)}"
                 yield Finding(path, f"says what {twin} says", advice, code="duplicate")
 
 
