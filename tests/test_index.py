@@ -1029,6 +1029,27 @@ def test_two_indexes_in_one_process_see_each_other_s_work(vault: Vault, write: W
         assert agrees(one, "milk")
 
 
+def test_threads_that_share_an_index_never_see_it_half_made(vault: Vault) -> None:
+    of_walruses(vault)
+    index, seen, ended = Index(vault), Counter[int](), threading.Event()
+
+    def search() -> None:
+        while not ended.is_set():
+            seen[len(index.search("walrus", 100))] += 1
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(20):
+        index.rebuild()
+    ended.set()
+    for thread in threads:
+        thread.join()
+
+    assert len(seen) == 1
+    index.close()
+
+
 @pytest.mark.parametrize("shared", [True, False], ids=["one index", "an index each"])
 def test_many_threads_find_what_stays(vault: Vault, shared: bool) -> None:
     of_walruses(vault)

@@ -1,5 +1,6 @@
 """The index: brought up to date with the files before every search, and thrown away at any time."""
 
+from _thread import RLock  # threading loads as long as a small search takes
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -49,6 +50,7 @@ class Index:
         self._postings = Postings(folder or cache_folder(vault.root), language)
         self._sync = Sync(vault, self._postings, language)
         self._search = Search(self._postings, language, meaning)
+        self._turn = RLock()  # of the threads that share this index; what they would share below has no lock
         self._ahead: tuple[object, tuple[str, int], list[tuple[Memory, Sequence[Line]]]] | None = None
 
     @property
@@ -225,8 +227,13 @@ class Index:
     def _mended(self, use: Callable[[], T], *, anywhere: bool = True) -> T:
         """What `use` gives; over damaged files they are made anew and it is tried again.
 
-        Where they cannot be made, a temporary folder does, if they may be `anywhere`.
+        Where they cannot be made, a temporary folder does, if they may be `anywhere`. Of the threads that
+        share this index one at a time: what is being made anew would answer another as an empty vault does.
         """
+        with self._turn:
+            return self._tried_anywhere(use, anywhere=anywhere)
+
+    def _tried_anywhere(self, use: Callable[[], T], *, anywhere: bool) -> T:
         try:
             return self._tried(use)
         except WriteFailedError as error:
