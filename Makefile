@@ -41,7 +41,7 @@ bench: .venv/ready
 	$(BIN)/python benchmarks/recall.py --steps --by-type
 	$(BIN)/python benchmarks/caching.py
 
-.venv/ready: pyproject.toml
+.venv/ready: pyproject.toml hatch_build.py vault_mind/_scan.c
 	$(PYTHON) -m venv .venv
 	$(BIN)/pip install --quiet --editable '.[dev]'
 	touch $@

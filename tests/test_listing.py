@@ -8,14 +8,18 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 import vault_mind.listing
 from vault_mind import Index, Vault
-from vault_mind.listing import Second, begin, end, packed, plain, second, unpacked
+from vault_mind.listing import Second, begin, end, packed, plain, scan, scanned, second, unpacked
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -51,6 +55,88 @@ def test_a_listing_is_unpacked_as_it_was_packed(names: list[str]) -> None:
 def test_what_is_no_listing_is_a_value_error(damaged: bytes) -> None:
     with pytest.raises((ValueError, IndexError)):
         unpacked(damaged)
+
+
+compiled = pytest.mark.skipif(scan is scanned, reason="there was no compiler for it")
+moments = st.one_of(st.just(-1), st.integers(-(2**31) * 10**9, 2**33 * 10**9))
+
+
+@compiled
+@given(moments, st.integers(0, 2**40))
+def test_c_marks_a_file_as_python_does(modified: int, size: int) -> None:
+    with TemporaryDirectory() as folder:
+        file = Path(folder, "tea.md")
+        file.touch()
+        os.truncate(file, size)
+        os.utime(file, ns=(0, modified))
+
+        assert scan(folder) == scanned(folder)
+
+
+NAMES = (
+    ".md",
+    ".hidden.md",
+    "md",
+    "x.md",
+    "x.MD",
+    "x.mD",
+    "x.md.txt",
+    "é.md",
+    "é",
+    "a b.md",
+    "a\n.md",
+    "%s.md",
+    "n" * 252 + ".md",
+)
+
+
+@compiled
+@pytest.mark.parametrize("name", [*NAMES, b"\xff.md", b"\xff"])
+@pytest.mark.parametrize("kind", ["file", "folder", "link to a file", "link to a folder", "link to nothing", "pipe"])
+def test_c_lists_a_folder_as_python_does(tmp_path: Path, name: str | bytes, kind: str) -> None:
+    (tmp_path / "beside.md").write_text("tea")
+    (tmp_path / "inner").mkdir()
+    path = os.path.join(os.fsencode(tmp_path), os.fsencode(name))
+    {
+        "file": lambda: Path(os.fsdecode(path)).touch(),
+        "folder": lambda: os.mkdir(path),
+        "link to a file": lambda: os.symlink(b"beside.md", path),
+        "link to a folder": lambda: os.symlink(b"inner", path),
+        "link to nothing": lambda: os.symlink(b"nothing", path),
+        "pipe": lambda: os.mkfifo(path),
+    }[kind]()
+
+    assert scan(str(tmp_path)) == scanned(str(tmp_path))
+
+
+@compiled
+def test_c_lists_what_is_none_and_what_is_empty_as_python_does(tmp_path: Path) -> None:
+    (tmp_path / "file.md").write_text("tea")
+    (tmp_path / "empty").mkdir()
+    (tmp_path / "full").mkdir()
+    for number in range(3_000):
+        (tmp_path / "full" / f"{number} {'n' * (number % 200)}.md").touch()
+    folders = ["", "full", "empty", "empty/", "missing", "file.md", "e" * 5_000]
+
+    assert [scan(f"{tmp_path}/{folder}") for folder in folders] == [
+        scanned(f"{tmp_path}/{folder}") for folder in folders
+    ]
+    with pytest.raises(ValueError, match="null"):
+        scan("a\0b")
+
+
+@compiled
+def test_folders_are_listed_in_threads_at_once_and_keep_nothing(tmp_path: Path) -> None:
+    for number in range(500):
+        (tmp_path / f"{number}.md").touch()
+        (tmp_path / f"{number}").mkdir()
+    expected = scanned(str(tmp_path))
+
+    with ThreadPoolExecutor(4) as threads:
+        found = list(threads.map(lambda _: scan(str(tmp_path)), range(200)))
+
+    assert all(one == expected for one in found)
+    assert len(os.listdir("/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd")) < 100
 
 
 def test_two_processes_find_what_one_finds(vault: Vault, write: Write, always_two: None) -> None:

@@ -18,6 +18,8 @@ def main() -> None:
     gc.disable()  # what is loaded now stays, and to look through it again and again takes a tenth of the start
     if words and words[0] in READING:
         listing.begin(likely_vault(words, os.environ))  # first of all: it goes on while we load the rest
+    if words and words[0] in PLAIN:
+        _put_off("inspect")  # dataclasses asks it for what classes without a docstring would say
     try:
         _run(words)
     except SystemExit as end:
@@ -25,6 +27,25 @@ def main() -> None:
         raise
     finally:
         listing.end()
+
+
+def _put_off(name: str) -> None:
+    """Load a module of Python's own when it is first looked into, which may be never; before there are threads.
+
+    importlib's LazyLoader is for this, but up to Python 3.11 an import alone counts as a look.
+    """
+    module = type(sys)(name)
+
+    def load(attribute: str) -> object:
+        if attribute.startswith("__"):  # what the import itself asks for
+            raise AttributeError(attribute)
+        del module.__getattr__, sys.modules[name]
+        loaded = __import__(name)
+        module.__dict__.update(loaded.__dict__)
+        return getattr(loaded, attribute)
+
+    module.__getattr__ = load  # type: ignore[method-assign]
+    sys.modules.setdefault(name, module)
 
 
 def likely_vault(words: "list[str]", environment: "os._Environ[str] | dict[str, str]") -> str:

@@ -2,13 +2,21 @@
 
 Another process lists folders too, from the other end, so that two look through a large vault at once. A
 command that only reads forks it as the very first thing, before it loads what it needs itself; a program
-that runs already starts this file as a script. Either way it imports next to nothing.
+that runs already starts this file as a script. Either way it imports next to nothing. Where `_scan` could be
+compiled, C lists the folders, in half the time; what it gives is the same.
 """
 
 import marshal
 import os
 import sys
 from array import array
+
+if __name__ == "__main__":  # what is beside this file is found by no other way
+    sys.path.append(os.path.dirname(os.path.dirname(__file__)))  # noqa: PTH120  # pathlib is slow to load
+try:
+    import vault_mind._scan as _scan
+except ImportError:  # there was no compiler
+    _scan = None  # type: ignore[assignment]
 
 try:  # hashlib loads OpenSSL, which every search would wait for
     from _blake2 import blake2b
@@ -45,11 +53,11 @@ NOTHING = packed((), ())  # the listing of a folder without memories
 
 def plain(folder: str) -> Plain | None:
     """The listing of `folder`, and the folders in it; None where anything needs a closer look."""
-    listing, inner = _looked(folder)
+    listing, inner = scan(folder)
     return None if listing is None else (listing, inner)
 
 
-def _looked(folder: str) -> tuple[bytes | None, list[str]]:
+def scanned(folder: str) -> tuple[bytes | None, list[str]]:
     """As `plain`, with the folders in it even where there is no listing."""
     names: list[str] = []
     marks: list[int] = []
@@ -77,6 +85,10 @@ def _looked(folder: str) -> tuple[bytes | None, list[str]]:
     except OSError:
         sure = False
     return packed(names, marks) if sure else None, inner
+
+
+_STATUS = (10**18, -1, 2**40, 2**64 - 1)
+scan = _scan.scanned if _scan and _scan.mark(_STATUS) == hash(_STATUS) else scanned
 
 
 class Second:
@@ -232,7 +244,7 @@ def _serve(root: str, pipe: int) -> None:
     while folders:
         folder = folders.pop()
         _say(pipe, (folder,))
-        listing, inner = _looked(os.path.join(root, folder))  # noqa: PTH118  # as above
+        listing, inner = scan(os.path.join(root, folder))  # noqa: PTH118  # as above
         inner.sort(key=lambda name: name + "/", reverse=True)
         folders += [f"{folder}{name}/" for name in inner]
         _say(pipe, (folder, _digest(listing) if listing is not None else b"", inner))
