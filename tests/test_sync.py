@@ -383,3 +383,26 @@ def test_who_has_the_index_open_may_go_on_whatever_another_does(vault: Vault, wr
     assert len(before) == 30
     mine.close()
     other.close()
+
+
+# Once: the walk was then as the other process had it, and this one answered from what it had open.
+def test_what_another_process_takes_in_just_as_a_sync_begins_is_found(
+    vault: Vault, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(vault_mind.readers, "RACY", 0)  # else a file this young is looked at anyway
+    write("old.md", "tea")
+    mine, other = Index(vault), Index(vault)
+    mine.sync()
+    refresh = mine._postings.refresh
+
+    def refreshed() -> None:
+        refresh()
+        monkeypatch.setattr(mine._postings, "refresh", refresh)
+        write("new.md", "tea")
+        other.sync()
+
+    monkeypatch.setattr(mine._postings, "refresh", refreshed)
+
+    assert [hit.memory.path for hit in mine.search("tea", 5)] == ["new.md", "old.md"]
+    mine.close()
+    other.close()

@@ -125,6 +125,12 @@ class Postings:
         opened = self._open()
         return opened.folder.name, opened.totals.version
 
+    def outdated(self) -> bool:
+        """Whether another process has written since the last refresh."""
+        with GUARD:
+            opened = self._open()
+            return bool(next(opened.db.execute("SELECT version FROM totals")) != (opened.totals.version,))
+
     @property
     def columns(self) -> Columns:
         """The arrays of the last refresh."""

@@ -64,10 +64,10 @@ class Sync:
 
     def run(self, progress: Progress | None) -> Synced:
         """Look at every folder, and read what is not as it was."""
-        self._postings.refresh()
-        walk = self._vault.walk(self._postings.listings())
+        known = self._known()
+        walk = self._vault.walk(known)
         told = self._postings.told()
-        quiet = not self._differing(walk) and not list(self._postings.rows("SELECT 1 FROM pending LIMIT 1"))
+        quiet = walk.listings == known and not list(self._postings.rows("SELECT 1 FROM pending LIMIT 1"))
         if quiet and _holding(told, walk, (), ()) == told:
             return Synced(0, 0, ())
         seen = self._postings.state()
@@ -79,6 +79,14 @@ class Sync:
                 self._postings.renew()
             self._postings.clear_pending()
             return self._taken_in(walk, progress)
+
+    def _known(self) -> dict[str, bytes]:
+        """Refresh; the listings of what is in use now, and not of what another process wrote since."""
+        while True:
+            self._postings.refresh()
+            known = self._postings.listings()
+            if not self._postings.outdated():
+                return known
 
     def _differing(self, walk: Walk) -> dict[str, bytes]:
         """The folders that are not as they were indexed, each with its listing as it was then."""
