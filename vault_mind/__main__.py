@@ -9,6 +9,10 @@ from vault_mind import listing
 
 READING = ("search", "grep", "list", "stats")  # commands that look through the whole vault and write nothing before
 PLAIN = (*READING, "remember")  # commands of which a plain line is read without Typer
+UNUSED = (
+    "inspect",
+    "shutil",
+)  # what dataclasses and tempfile import, and look into only for things that none of us asks
 _FILE = ".vault-mind.toml"
 
 
@@ -19,7 +23,8 @@ def main() -> None:
     if words and words[0] in READING:
         listing.begin(likely_vault(words, os.environ))  # first of all: it goes on while we load the rest
     if words and words[0] in PLAIN:
-        _put_off("inspect")  # dataclasses asks it for what classes without a docstring would say
+        for name in UNUSED:
+            _put_off(name)
     try:
         _run(words)
     except SystemExit as end:
