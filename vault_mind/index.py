@@ -161,6 +161,16 @@ class Index:
         stem = path.rpartition("/")[2].removesuffix(".md")
         return self._mended(lambda: list(self._postings.named(stem)))
 
+    def may_hold(self, terms: Sequence[str]) -> bool:
+        """Whether a memory of the last sync may hold all `terms`, as the vault's language stems them; no is certain."""
+
+        def look() -> bool:
+            if self._postings.languages():  # a memory in another one has other terms
+                return True
+            return bool(self._postings.propose({terms[0]: 1.0}, 1, needed=[[[term]] for term in terms]).hits)
+
+        return not terms or self._mended(look)
+
     def labels(self) -> tuple[list[str], list[str]]:
         """The kinds and the tags of the memories that the last sync found, in lower case, those of most first."""
 
