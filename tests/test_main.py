@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Run
-from vault_mind.__main__ import PLAIN, likely_vault
+from vault_mind.__main__ import _FILE, _NEW, PLAIN, likely_vault
 from vault_mind.cli import program
-from vault_mind.config import find_vault
-from vault_mind.vault import Vault
+from vault_mind.config import VAULT_FILE, find_vault
+from vault_mind.vault import FOLDER, Vault
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -94,6 +94,10 @@ def test_only_a_command_that_looks_through_the_vault_before_it_writes_lists_befo
 
 def test_every_command_that_lists_early_is_one_of_ours() -> None:
     assert set(PLAIN) <= program.commands.keys()
+
+
+def test_the_names_that_the_start_knows_are_those_of_the_vault() -> None:
+    assert (_FILE, _NEW) == (VAULT_FILE, FOLDER)
 
 
 def test_another_vault_than_was_guessed_is_searched_all_the_same(run: Run, home: Path) -> None:
