@@ -413,6 +413,16 @@ def test_of_every_pair_that_says_the_same_each_holds_what_is_sure_of_the_other(o
             assert set(sure_terms(new)) <= set(terms(old))
 
 
+@pytest.mark.parametrize("one", ["Nora daren't swim.", "Nora mayn't swim.", "Nora mightn’t swim"])
+@pytest.mark.parametrize("language", ["english", "german"])
+def test_a_contraction_is_sure_of_as_little_as_it_is_written_out(one: str, language: str) -> None:
+    other = one.replace("n't", " not").replace("n’t", " not")
+    assert same(one, other, REMEMBER, language)
+
+    for new, old in ((one, other), (other, one)):
+        assert set(sure_terms(new, language)) <= set(terms(old, language))
+
+
 def test_a_plain_sentence_has_terms_that_are_sure() -> None:
     assert sure_terms("The spare key number 12 is with neighbour Low.") == [
         "spare",

@@ -27,6 +27,19 @@ NOW = datetime(2026, 12, 1, 12, tzinfo=UTC)
 LATER = datetime(2026, 12, 1, 13, tzinfo=UTC)
 TEA = "The user drinks oolong."
 
+# The command, which tells when it comes to the lock.
+TELLING = """
+import sys
+from vault_mind.vault import Vault
+lock = Vault.lock
+def told(vault, seconds=30):
+    print("locks", file=sys.stderr, flush=True)
+    return lock(vault, seconds)
+Vault.lock = told
+from vault_mind.__main__ import main
+main()
+"""
+
 
 class Meanwhile(Vault):
     """A vault in which somebody does something between a look at it and its lock."""
@@ -205,17 +218,23 @@ def test_what_another_made_say_something_else_is_new(meanwhile: Meanwhile, looki
     assert sorted(bodies(meanwhile)) == ["The user drinks coffee in the morning.", TEA]
 
 
-def test_many_processes_that_remember_the_same_write_it_once(home: Path, vault: Vault) -> None:
+def test_processes_that_looked_before_any_of_them_wrote_write_it_once(home: Path, vault: Vault) -> None:
     saved(vault, "The user bakes bread.")
     until_old(vault)
-    texts = [TEA, TEA, TEA, TEA, "The user cycles to work.", "The user has a canary."]
-    commands = [[sys.executable, "-m", "vault_mind", "remember", text] for text in texts]
+    texts = [TEA, TEA, "The user cycles to work."]
+    commands = [[sys.executable, "-c", TELLING, "remember", text] for text in texts]
 
-    started = [subprocess.Popen(command, cwd=home, stdout=subprocess.PIPE, text=True) for command in commands]
+    with vault.lock():
+        started = [
+            subprocess.Popen(each, cwd=home, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+            for each in commands
+        ]
+        looked = [process.stderr.readline() for process in started if process.stderr]
     ended = [process.communicate(timeout=120)[0] for process in started]
 
+    assert looked == ["locks\n"] * len(texts)
     assert [process.returncode for process in started] == [0] * len(texts)
-    assert len(set(ended[:4])) == 1
+    assert ended[0] == ended[1]
     assert sorted(bodies(vault)) == sorted({*texts, "The user bakes bread."})
 
 
