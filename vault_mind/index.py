@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vault_mind.meaning import Meaning
     from vault_mind.regex import Line, Pattern
 
+FEW = 8  # memories that are asked for where one would do: the first may be another process's, half stored
 TRIES = 20  # times that a damaged index is made anew before we give up
 
 T = TypeVar("T")
@@ -167,7 +168,8 @@ class Index:
         def look() -> bool:
             if self._postings.languages():  # a memory in another one has other terms
                 return True
-            return bool(self._postings.propose({terms[0]: 1.0}, 1, needed=[[[term]] for term in terms]).hits)
+            found = self._postings.propose({terms[0]: 1.0}, FEW, needed=[[[term]] for term in terms])
+            return bool(found.hits) or not found.whole
 
         return not terms or self._mended(look)
 
