@@ -27,6 +27,7 @@ from vault_mind.errors import (
 )
 from vault_mind.files import (
     LARGEST,
+    in_repository,
     locked,
     move_new,
     noted,
@@ -813,3 +814,21 @@ def test_processes_that_write_the_same_file_lose_nothing(tmp_path: Path) -> None
 
     assert sorted(file.read_text().split()) == sorted(f"{name}-{number}" for name in "abcdef" for number in range(8))
     assert names(tmp_path) == ["vault.lock", "x.md"]
+
+
+# --- repositories ---------------------------------------------------------------------------------
+
+
+def test_a_folder_is_in_a_repository_when_there_is_one_in_or_above_it_and_links_are_followed(tmp_path: Path) -> None:
+    inner, outside = tmp_path / "top" / "a" / "b", tmp_path / "outside"
+    inner.mkdir(parents=True)
+    outside.mkdir()
+    before = in_repository(inner)
+    (tmp_path / "top" / ".git").write_text("gitdir: elsewhere")  # as in a worktree: it need be no folder
+    (outside / "link").symlink_to(inner)
+
+    assert not before
+    assert in_repository(tmp_path / "top")
+    assert in_repository(inner)
+    assert in_repository(outside / "link")
+    assert not in_repository(outside)

@@ -1353,3 +1353,30 @@ def lines_of_synced(index: Index) -> dict[str, list[str]]:
     """The same after a sync."""
     index.sync()
     return lines_of(index, Pattern("tea"))
+
+
+# --- what it may hold -----------------------------------------------------------------------------
+
+
+def test_what_no_memory_holds_is_told_from_what_one_may_hold(index: Index, write: Write) -> None:
+    write("tea.md", "Ada takes her tea black.")
+    write("coffee.md", "Ben drinks coffee.")
+    index.sync()
+
+    assert index.may_hold(["tea", "black"])
+    assert index.may_hold([])
+    assert not index.may_hold(["tea", "coffe"])  # each of another
+    assert not index.may_hold(["oolong"])
+
+
+def test_an_empty_index_holds_nothing(index: Index) -> None:
+    index.sync()
+
+    assert not index.may_hold(["tea"])
+
+
+def test_of_a_vault_of_several_languages_nothing_is_ruled_out(index: Index, write: Write) -> None:
+    write("tee.md", "---\nlang: german\n---\nAda trinkt Tee.")
+    index.sync()
+
+    assert index.may_hold(["oolong"])

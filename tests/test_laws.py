@@ -630,3 +630,18 @@ def test_a_tag_that_looks_like_another_type_is_text_to_every_parser(word: str) -
     block, _ = split(compose("The body.", {"kind": "fact", "tags": [word]}))
 
     assert yaml.safe_load(block or "")["tags"] == [word]
+
+
+@pytest.mark.parametrize("word", "y n yes no on off true false null".split())
+def test_a_word_that_other_readers_take_for_another_type_is_text_in_any_case(word: str) -> None:
+    forms = [word, word.upper(), word.title(), word.swapcase()[:1] + word[1:], word[:-1] + word[-1:].upper()]
+    block, _ = split(compose("The body.", {"kind": word, "tags": forms}))
+
+    assert yaml.safe_load(block or "") == {"kind": word, "tags": forms}
+
+
+@given(st.from_regex(r"\A[A-Za-z][\w ./+()'-]{0,11}\Z"))
+def test_any_word_is_text_to_every_parser(word: str) -> None:
+    block, _ = split(compose("The body.", {"kind": word}))
+
+    assert yaml.safe_load(block or "") == {"kind": word}

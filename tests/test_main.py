@@ -9,10 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Run
-from vault_mind.__main__ import READING, likely_vault
+from vault_mind.__main__ import _FILE, _NEW, PLAIN, likely_vault
 from vault_mind.cli import program
-from vault_mind.config import find_vault
-from vault_mind.vault import Vault
+from vault_mind.config import VAULT_FILE, find_vault
+from vault_mind.vault import FOLDER, Vault
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -28,7 +28,9 @@ main()
 def started(program: str, *words: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
     """What a program prints that is given `words`."""
     command = [sys.executable, "-c", program, *words]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=60, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, cwd=cwd, timeout=60, check=False, stdin=subprocess.DEVNULL
+    )
 
 
 @pytest.mark.parametrize(
@@ -68,21 +70,34 @@ def test_a_vault_is_guessed_where_one_stands_in_a_folder_that_is_gone(
 
 @pytest.mark.parametrize(
     "words",
-    [["remember", "The user drinks tea."], ["search", "tea"], ["grep", "tea"], ["list"], ["stats"], ["show", "tea"]],
+    [
+        ["remember", "The user drinks tea."],
+        ["remember", "-"],
+        ["search", "tea"],
+        ["grep", "tea"],
+        ["list"],
+        ["stats"],
+        ["show", "tea"],
+    ],
 )
-def test_only_a_command_that_writes_nothing_lists_before_it_is_loaded(
+def test_only_a_command_that_looks_through_the_vault_before_it_writes_lists_before_it_is_loaded(
     words: list[str], write: Write, home: Path
 ) -> None:
     write("tea.md", "The user drinks tea.")
 
     ended = started(BEGUN, *words, cwd=home)
 
-    assert ended.returncode == 0
-    assert (f"begun: {home / 'vault-mind'}" in ended.stderr) == (words[0] in READING)
+    assert ended.returncode == (2 if words == ["remember", "-"] else 0)  # there is no text
+    looks = words[0] in PLAIN and words[1:] != ["-"]  # what is typed may come when all is another
+    assert (f"begun: {home / 'vault-mind'}" in ended.stderr) == looks
 
 
 def test_every_command_that_lists_early_is_one_of_ours() -> None:
-    assert set(READING) <= program.commands.keys()
+    assert set(PLAIN) <= program.commands.keys()
+
+
+def test_the_names_that_the_start_knows_are_those_of_the_vault() -> None:
+    assert (_FILE, _NEW) == (VAULT_FILE, FOLDER)
 
 
 def test_another_vault_than_was_guessed_is_searched_all_the_same(run: Run, home: Path) -> None:

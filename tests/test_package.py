@@ -63,6 +63,52 @@ def test_a_command_that_only_reads_earns_each_module_that_it_loads(run: Run, hom
         assert not loaded & NOT_FOR_A_SEARCH - ({"threading"} if words[0] == "grep" else set())  # a regex has a lock
 
 
+# What answers, learns, asks git or a model, reads YAML or spells; and what of Python only these need.
+NOT_FOR_REMEMBERING = {
+    "typer", "rich", "yaml", "frontmatter", "dateparser", "detect_secrets", "stdnum", "rapidfuzz", "re2", "anthropic",
+    "httpx2", "watchdog", "pathspec", "asyncio", "subprocess", "difflib", "uuid", "pydantic", "merge3",
+    "vault_mind.agent", "vault_mind.prompt", "vault_mind.lookup", "vault_mind.extraction", "vault_mind.model",
+    "vault_mind.upkeep", "vault_mind.journal", "vault_mind.offline", "vault_mind.usage", "vault_mind.frames",
+    "vault_mind.support", "vault_mind.contradictions", "vault_mind.git", "vault_mind.history", "vault_mind.commits",
+    "vault_mind.grouped", "vault_mind.regex",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The user drinks oolong.",
+        "The dentist moved the appointment to 3 May 2026 at 10:30.",
+        "The spare key is with Mrs Low: ring twice, then wait.",
+        "The user's tea is from Smith & Sons, number 24b.",
+    ],
+)
+def test_remembering_loads_nothing_of_what_answers_and_learns(text: str, run: Run, home: Path) -> None:
+    Vault.create(home / "vault-mind")
+    run("remember", "The user bakes bread.", "--tag", "food")
+    command = [
+        sys.executable,
+        "-X",
+        "importtime",
+        "-m",
+        "vault_mind",
+        "remember",
+        text,
+        "--kind",
+        "fact",
+        "--tag",
+        "home",
+    ]
+
+    ended = subprocess.run(command, capture_output=True, text=True, check=True, cwd=home)
+
+    assert ended.stdout.startswith("memories/")
+    lines = (line for line in ended.stderr.splitlines() if line.startswith("import time:"))
+    loaded = {line.rpartition("|")[2].strip() for line in lines}
+    assert "vault_mind.remembering" in loaded
+    assert not loaded & NOT_FOR_REMEMBERING
+
+
 def test_no_pattern_has_possessive_groups_which_early_3_11_matches_wrongly() -> None:
     # Once: on Python 3.11.2 words came out empty. A possessive class (\w++) is sound there, a group (...)*+ is not.
     sources = sorted((Path(__file__).parent.parent / "vault_mind").glob("*.py"))

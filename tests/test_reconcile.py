@@ -4,9 +4,10 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from vault_mind.analysis import terms
 from vault_mind.config import Settings
 from vault_mind.memory import parse
-from vault_mind.reconcile import same, twin
+from vault_mind.reconcile import same, sure_terms, twin
 
 USUAL = Settings().dedupe_threshold
 REMEMBER = 1.0  # what /remember asks for: only what is said already, word for word, is no news
@@ -380,3 +381,59 @@ def test_what_stands_around_a_sentence_does_not_matter(pair: tuple[str, str], en
 @pytest.mark.xfail(strict=True, reason="known gap: a name moved into an apposition is written again, not dropped")
 def test_the_same_names_in_another_construction_are_the_same_fact() -> None:
     assert same("The user's sister Nora lives in Oslo.", "Nora, the user's sister, lives in Oslo.", USUAL)
+
+
+# What a twin holds
+
+_SAID = st.sampled_from(
+    """The the user User USER likes loves drinks takes lives resides works tea Tea teas TEA Ghent ghent NASA iPhone15
+    IPHONE15 BilgePump bilgepump won't will not can't cannot can don't do must mustn't need really also 5 five 12 7th
+    Low's Low re-read reread C++ .NET #tea naïve naive Straße Strasse 東京 and with with, no ever needn't ſpare spare
+    really, K1 1,000 1000 v2.10 drank has had is it's IT It""".split()
+)
+_SENTENCES = st.lists(_SAID, max_size=6).map(" ".join)
+
+
+@given(_SENTENCES, st.data(), st.sampled_from(["english", "german", "french", "turkish"]))
+def test_whatever_says_the_same_holds_the_terms_that_are_sure(text: str, data: st.DataObject, language: str) -> None:
+    # Else a memory that says it already would not even be looked at.
+    forms = st.sampled_from(
+        [text, text.upper(), text.title(), text.replace("likes", "loves"), text.replace(" not", "n't")]
+    )
+    other = data.draw(st.one_of(forms, _SENTENCES, st.permutations(text.split()).map(" ".join)))
+    assume(same(text, other, REMEMBER, language))
+
+    assert set(sure_terms(text, language)) <= set(terms(other, language))
+
+
+@pytest.mark.parametrize(("one", "other"), [*rows(SAME)])
+def test_of_every_pair_that_says_the_same_each_holds_what_is_sure_of_the_other(one: str, other: str) -> None:
+    for new, old in ((one, other), (other, one)):
+        if same(new, old, REMEMBER):
+            assert set(sure_terms(new)) <= set(terms(old))
+
+
+@pytest.mark.parametrize("one", ["Nora daren't swim.", "Nora mayn't swim.", "Nora mightn’t swim"])
+@pytest.mark.parametrize("language", ["english", "german"])
+def test_a_contraction_is_sure_of_as_little_as_it_is_written_out(one: str, language: str) -> None:
+    other = one.replace("n't", " not").replace("n’t", " not")
+    assert same(one, other, REMEMBER, language)
+
+    for new, old in ((one, other), (other, one)):
+        assert set(sure_terms(new, language)) <= set(terms(old, language))
+
+
+def test_a_plain_sentence_has_terms_that_are_sure() -> None:
+    assert sure_terms("The spare key number 12 is with neighbour Low.") == [
+        "spare",
+        "key",
+        "number",
+        "12",
+        "neighbour",
+        "low",
+    ]
+
+
+@pytest.mark.parametrize("text", ["", "!", "The user likes it.", "東京", "BilgePump", "must not", "really"])
+def test_where_nothing_is_sure_there_is_no_term(text: str) -> None:
+    assert set(sure_terms(text)) <= {"user"}

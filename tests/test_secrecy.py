@@ -118,3 +118,19 @@ def test_no_text_takes_long(text: str) -> None:
     masked(text)
 
     assert time.perf_counter() - started < 20  # it takes tenths of a second
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "My safety pin 48213 is here.",
+        "Bowling pin 77123!",
+        "PAſſWORD: hunter2",
+        "The recovery phrase is apple river stone cloud",
+        "The KKeyless wi-fi key is Xk29-ab",
+        "hunter22 is my old pwd",
+        "Das Paßwort: nein; das Kennwort lautet Mo0nlight",
+    ],
+)
+def test_wherever_a_word_for_a_secret_stands_what_it_names_is_found(text: str) -> None:
+    assert masked(text)[1]

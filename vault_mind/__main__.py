@@ -5,24 +5,24 @@ import os
 import sys
 from contextlib import suppress
 
-from vault_mind import listing
+from vault_mind import listing, unchanged
 
-READING = ("search", "grep", "list", "stats")  # commands that look through the whole vault and write nothing before
-PLAIN = (*READING, "remember")  # commands of which a plain line is read without Typer
-UNUSED = (
-    "inspect",
-    "shutil",
-)  # what dataclasses and tempfile import, and look into only for things that none of us asks
+READING = ("search", "grep", "list", "stats")  # commands that look through the whole vault and write nothing
+PLAIN = (*READING, "remember")  # those that look through it before they write; a plain line is read without Typer
+UNUSED = ("inspect", "shutil")  # what dataclasses and tempfile import, and hardly ever look into
 _FILE = ".vault-mind.toml"
+_NEW = "memories"  # where `vault` puts what is new
 
 
 def main() -> None:
     """Run the command that the command line names."""
     words = sys.argv[1:]
     gc.disable()  # what is loaded now stays, and to look through it again and again takes a tenth of the start
-    if words and words[0] in READING:
-        listing.begin(likely_vault(words, os.environ))  # first of all: it goes on while we load the rest
     if words and words[0] in PLAIN:
+        if words[0] in READING or "-" not in words:  # whoever types may take long
+            vault = likely_vault(words, os.environ)
+            unchanged.note(f"{vault}/{_NEW}")
+            listing.begin(vault)  # first of all: it goes on while we load the rest
         for name in UNUSED:
             _put_off(name)
     try:

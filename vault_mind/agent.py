@@ -21,6 +21,7 @@ from vault_mind.model import Calls, ModelClient, Request, Result, Round
 from vault_mind.prompt import Turn
 from vault_mind.ranking import FITS, Hit
 from vault_mind.record import Record, headline, once
+from vault_mind.remembering import Remembering
 from vault_mind.secrecy import MASK, masked
 from vault_mind.upkeep import Kept, Upkeep
 from vault_mind.vault import Problem, Vault
@@ -139,6 +140,7 @@ class Agent:
         self._now = now
         self._news: list[Problem] = []
         self._withheld = Withheld(settings.secrets, settings.never, settings.language)
+        self._remembering = Remembering(vault, index, self._record, self._withheld)
         self.wrote: Callable[[Memory], None] = lambda _: None  # told of each memory that learning writes, at once
         self._upkeep = Upkeep(vault, index, mind, settings, now, lambda memory: self.wrote(memory))
         self._off = False
@@ -390,24 +392,10 @@ class Agent:
 
         Raises WithheldError for what the user's settings keep out.
         """
-        text, found = self._withheld.checked(kind, text, tags)
-        with self._record.turn() as begun:
-            memory, new = self._remembered(text, kind, tags)
-            told = self._record.write([memory.path], [headline(memory)], {"Source": "user"}) if new else ()
-        self._untold += once(begun, told)
-        if new and found:
-            self._news.append(Problem(memory.path, f"{' and '.join(found)} in it was masked"))
-        return memory, new
-
-    def _remembered(self, text: str, kind: str, tags: Sequence[str]) -> tuple[Memory, bool]:
-        kept = Kept()
-        with self.vault.lock():
-            known = self._upkeep.twin(text, 1.0, kept)
-            self._news += kept.news
-            if known is not None:
-                return known, False
-            memory = self.vault.save(text, kind=kind, source="user", created_at=self._now(), tags=tags)
-        return memory, True
+        done = self._remembering.remember(text, kind=kind, tags=tags, now=self._now())
+        self._untold += done.uncommitted
+        self._news += done.news
+        return done.memory, done.new
 
     def uncommitted(self) -> tuple[str, ...]:
         """Why what `remember` wrote since this was last asked is in no version yet; sentences for the user."""

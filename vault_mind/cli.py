@@ -141,22 +141,22 @@ def remember(
 ) -> None:
     """Write a memory, at once and as it is."""
     session = opened(ctx, vault)
-    if session.index.unmade:  # the first time of all may take long; later the agent's own look is enough
+    if session.index.unmade:  # the first time of all may take long; later the look for a twin is enough
         sync(session)
     said = " ".join(text)
     if text == ["-"]:
         said = sys.stdin.read() if sys.stdin else ""
-    memory, new = session.agent.remember(said, kind=kind, tags=tag or ())
-    for problem in session.agent.news():
+    done = session.remembering.remember(said, kind=kind, tags=tag or (), now=right_now())
+    for problem in done.news:
         say(render.problem(problem))
-    for told in session.agent.uncommitted():
+    for told in done.uncommitted:
         say(render.one_line(told), "yellow")
     if json:
-        print_json({"new": new, **render.memory_data(memory)})
+        print_json({"new": done.new, **render.memory_data(done.memory)})
         return
-    if not new:
+    if not done.new:
         say("known already:", "dim")
-    Screen().put(render.memories([memory], long=False))
+    Screen().put(render.memories([done.memory], long=False))
 
 
 @app.command(epilog="Example: vault-mind search 'coffee -milk kind:preference since:\"last month\"'")

@@ -227,6 +227,12 @@ def is_held(path: Path) -> bool:
         return True
 
 
+def in_repository(folder: Path) -> bool:
+    """Whether there is a `.git` in `folder` or above it; git need not be loaded for that."""
+    real = folder.resolve()
+    return any(os.path.lexists(each / ".git") for each in (real, *real.parents))
+
+
 def private_folder(path: Path) -> Path:
     """`path`, made with its parents when missing, for its owner alone (0700)."""
     try:

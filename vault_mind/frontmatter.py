@@ -32,6 +32,7 @@ _FAST_LINE = re.compile(
 _FAST_ITEM = re.compile(_ITEM)
 _SAFE_PLAIN = r"[A-Za-z](?:[\w ./+()',-])*(?<! )"
 _TIMESTAMP = r"(?a)\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?"
+_NOT_TEXT = frozenset("y n yes no on off true false null".split())  # all that begins with a letter and may be no text
 _UNPRINTABLE = "[\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]"
 
 
@@ -242,7 +243,7 @@ def _scalar(text: str, *, quoted: bool = False) -> str:
     """`text` as one YAML scalar on one line: plain where every parser reads it as that text."""
     text = text.encode("utf-8", "replace").decode("utf-8")
     plain = re.fullmatch(_SAFE_PLAIN, text) and "," not in text and text.lower() not in ("y", "n")
-    if plain and not quoted and _resolved(text) == "tag:yaml.org,2002:str":
+    if plain and not quoted and (text.lower() not in _NOT_TEXT or _resolved(text) == "tag:yaml.org,2002:str"):
         return text
     import json  # late: most texts are plain, and those who search write none
 

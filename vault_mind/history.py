@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from vault_mind import git
 from vault_mind.errors import GitError, VersionNotFoundError
+from vault_mind.files import in_repository
 
 OURS = ("Source", "Chat", "Model", "Turn", "Undoes")  # trailers that only our own versions carry
 PAGE = 500  # versions that git is asked for at once
@@ -100,7 +101,7 @@ class History:
     @property
     def wanted(self) -> bool:
         """Whether the vault is meant to have a history: there is a `.git` in or above it."""
-        return any(os.path.lexists(folder / ".git") for folder in (self.root, *self.root.parents))
+        return in_repository(self.root)
 
     def start(self) -> bool:
         """Make the vault a repository unless it is in one that takes its files; True when it was made.

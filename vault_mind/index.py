@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from vault_mind.meaning import Meaning
     from vault_mind.regex import Line, Pattern
 
+FEW = 8  # memories that are asked for where one would do: the first may be another process's, half stored
 TRIES = 20  # times that a damaged index is made anew before we give up
 
 T = TypeVar("T")
@@ -160,6 +161,17 @@ class Index:
         """The paths of the last sync whose name, folders left out, is that of `path`, in any case."""
         stem = path.rpartition("/")[2].removesuffix(".md")
         return self._mended(lambda: list(self._postings.named(stem)))
+
+    def may_hold(self, terms: Sequence[str]) -> bool:
+        """Whether a memory of the last sync may hold all `terms`, as the vault's language stems them; no is certain."""
+
+        def look() -> bool:
+            if self._postings.languages():  # a memory in another one has other terms
+                return True
+            found = self._postings.propose({terms[0]: 1.0}, FEW, needed=[[[term]] for term in terms])
+            return bool(found.hits) or not found.whole
+
+        return not terms or self._mended(look)
 
     def labels(self) -> tuple[list[str], list[str]]:
         """The kinds and the tags of the memories that the last sync found, in lower case, those of most first."""

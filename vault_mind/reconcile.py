@@ -5,8 +5,10 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable
 
-from vault_mind.analysis import STOPWORDS, query_terms, terms, words
+from vault_mind.analysis import STOPWORDS, query_terms, stopwords, terms, words
 from vault_mind.memory import Memory
+
+SURE = 50  # words of a text that are looked at for terms that tell it from others
 
 # Words that begin a new phrase: "works | at Acme | as an engineer" is the same in another order.
 _LINKS = frozenset(
@@ -131,6 +133,22 @@ def unlike(text: str) -> tuple[frozenset[tuple[str, int]], frozenset[tuple[str, 
     """
     text = _written_out(text)
     return frozenset(_marks(text).items()), frozenset(_names(text).items())
+
+
+def sure_terms(text: str, language: str = "english") -> list[str]:
+    """Terms that every sentence holds of which `text` would be a `twin` at the threshold 1; none where that is unsure.
+
+    They are those of its plain words: of no contraction, no word that may be another's, no compound.
+    """
+    said = words(_written_out(text))
+    unsure = stopwords(language) | STOPWORDS["english"] | _CONTRASTS | _LINKS
+    found = []
+    for word, follower in list(zip(said, [*said[1:], ""], strict=False))[:SURE]:
+        plain = word.isascii() and (word.isdigit() or (word.isalpha() and word[1:] == word[1:].lower()))
+        if plain and word.lower() not in unsure and follower.casefold() != "not":
+            own = terms(word, language)
+            found += own if len(own) == 1 and own[0] not in _FILLERS and own[0] not in _ALIKE else []
+    return list(dict.fromkeys(found))
 
 
 def _overlap(ours: set[str], theirs: set[str]) -> float:

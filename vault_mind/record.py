@@ -7,6 +7,7 @@ from datetime import datetime
 
 from vault_mind.config import state_folder
 from vault_mind.errors import GitError, VaultMindError
+from vault_mind.files import in_repository
 from vault_mind.memory import Memory
 from vault_mind.vault import JOURNAL, Vault
 
@@ -51,7 +52,7 @@ class Record:
     @property
     def on(self) -> bool:
         """Whether turns become versions: they are wanted, and the vault has a `.git` in or above it."""
-        return self._how != "off" and self.history.wanted
+        return self._how != "off" and in_repository(self._vault.root)
 
     def start(self, made: Sequence[str]) -> tuple[str, ...]:
         """Give the vault a history: a repository unless it is in one, with what we `made` as a first version.

@@ -65,13 +65,16 @@ _CALLED = SentencePattern(
 _CHANGED = SentencePattern(
     rf"\b(?:{_WORDS})\b[^.:;,=\n]{{0,40}}?\s(?:to|into|auf|en)\s+(?:{_QUOTED}|(?P<value>\S{{3,80}}))"
 )
-_BARE = SentencePattern(r"\b(?:password|passwort|passcode|pin|pwd|cvv|cvc)\s+(?P<value>\S{3,80})")
+_BARE_WORDS = "password|passwort|passcode|pin|pwd|cvv|cvc"
+_BARE = SentencePattern(rf"\b(?:{_BARE_WORDS})\s+(?P<value>\S{{3,80}})")
 _BEFORE = SentencePattern(
     rf"(?P<value>\S{{3,80}}) (?:is|ist) (?:my|the|our|mein|das|unser) (?:[\w'-]+ ){{0,3}}?(?:{_WORDS})\b"
 )
 _CALLED_PHRASE = SentencePattern(
     rf"\b(?:{_PHRASES})\b[^.:;,=\n]{{0,40}}?\s*{_IS}[:=]?\s*(?P<value>\w[^.!?\n]{{7,200}})"
 )
+# What each of these has in it: most texts have none, and this is compiled in a quarter of the time.
+_NAMING = SentencePattern(rf"{_WORDS}|{_PHRASES}|{_BARE_WORDS}")
 _MARKS = ".,;:!?)(\"'“”‘’`"
 # Words that follow "the password is" and are none.
 _SAYING = frozenset(
@@ -173,6 +176,8 @@ def _numbers(text: str) -> Iterator[Secret]:
 
 
 def _called(text: str) -> Iterator[Secret]:
+    if not _NAMING.search(text):
+        return
     for match in _CALLED_PHRASE.finditer(text):
         if match["value"].split()[0].lower() not in _SAYING_OF_PHRASE:
             yield Secret("a passphrase", *match.span("value"))

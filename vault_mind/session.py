@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from vault_mind.meaning import Meaning
     from vault_mind.model import ModelClient
     from vault_mind.record import Record
+    from vault_mind.remembering import Remembering
     from vault_mind.usage import Ledger
 
 
@@ -79,6 +80,16 @@ class Session:
         from vault_mind.record import Record  # late: a search starts faster without what asks git
 
         return Record(self.vault, self.settings.commit)
+
+    @cached_property
+    def remembering(self) -> "Remembering":
+        """What writes down what the user says is to be remembered; it needs no agent."""
+        from vault_mind.remembering import Remembering  # late: a search starts faster without what writes
+        from vault_mind.withheld import Withheld
+
+        settings = self.settings
+        withheld = Withheld(settings.secrets, settings.never, settings.language)
+        return Remembering(self.vault, self.index, self.record, withheld)
 
     @property
     def _vectors(self) -> Path:

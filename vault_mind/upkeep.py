@@ -24,15 +24,15 @@ from vault_mind.errors import (
     VaultMindError,
 )
 from vault_mind.extraction import Candidate
-from vault_mind.frames import apart, related
+from vault_mind.frames import apart
 from vault_mind.index import Index
 from vault_mind.journal import MOST_TRIES, Exchange
 from vault_mind.memory import Memory
 from vault_mind.model import ModelClient
+from vault_mind.neighbours import near
 from vault_mind.reconcile import covers, same, twin
 from vault_mind.vault import Problem, Vault
 
-NEAR = 50  # memories looked at for each candidate; copies of one are among them
 SHOWN = 8  # different ones of them that a case shows
 QUOTED = 500  # characters of each
 TRIES = 5  # times that a file is read anew because somebody else writes it
@@ -167,11 +167,7 @@ class Upkeep:
 
     def _near(self, text: str, kept: Kept) -> list[Memory]:
         kept.news += self._index.sync().news
-        hits = self._index.ranked(text, NEAR, now=self._now())
-        more = related(text)  # "moved to" is said by no memory that says "lives in"
-        if more:
-            hits += self._index.ranked(f"{text} {more}", NEAR, now=self._now())
-        return list({hit.memory.path: hit.memory for hit in hits}.values())
+        return near(text, self._index, self._now())
 
     def _cases(self, candidates: Sequence[Candidate], exchange: Exchange, kept: Kept) -> dict[int, _Open]:
         """What the program cannot decide alone, by the place of its candidate; one memory has one number in all."""

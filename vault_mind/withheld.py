@@ -6,8 +6,11 @@ from functools import cached_property
 
 from vault_mind.analysis import terms
 from vault_mind.errors import BadPatternError, SettingsError, WithheldError
-from vault_mind.regex import Pattern
 from vault_mind.secrecy import MASK, masked
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from vault_mind.regex import Pattern
 
 PRIVATE = "[private]"  # stands where private words stood, so that no quote can reach over the gap
 REFUSE, MASKED = SECRETS = ("refuse", "mask")  # what the setting `secrets` may say
@@ -84,11 +87,13 @@ class Withheld:
         return any(_run(wanted, terms(text, self._language)) for text in texts)
 
     @cached_property
-    def _patterns(self) -> dict[str, Pattern]:
+    def _patterns(self) -> "dict[str, Pattern]":
         """The rules that are regexes. Raises SettingsError for one that does not compile."""
         found = {}
         for rule in self._never:
             if match := re.fullmatch(r"/(.+)/(i?)", rule, re.DOTALL):
+                from vault_mind.regex import Pattern  # late: few users have such a rule
+
                 try:
                     found[rule] = Pattern(match[1], ignore_case=bool(match[2]))
                 except BadPatternError as error:
