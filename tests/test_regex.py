@@ -422,10 +422,10 @@ def at_once(pattern: Pattern, texts: Sequence[str], lost: Mapping[int, str] | No
     ends = [start - 1 for start in (*starts[1:], size)]
     pack = "".join(pieces).encode()
     found = pattern.found(pack, starts)
-    every = {at: list(pattern.lines_at(texts[at], (starts[at], ends[at]), spans)) for at, spans in found}
-    assert list(every) == sorted(every)
-    assert len(every) == len(found)
-    return {at: lines for at, lines in every.items() if lines}
+    assert list(found) == sorted(found)
+    every = list(pattern.lines_of((at, texts[at], starts[at], ends[at], spans) for at, spans in found.items()))
+    assert all(lines for _, lines in every)
+    return {at: list(lines) for at, lines in every}
 
 
 MORE_OPTIONS = st.tuples(OPTIONS, st.booleans(), st.sampled_from((None, None, 1, 2))).map(
@@ -495,8 +495,8 @@ def test_lines_are_made_when_they_are_looked_at(options: dict[str, Any]) -> None
     pack, starts = packed(["milk", "é tea\nmilk\na tea, a tea\n"])
     pattern = Pattern("tea", **options)
 
-    ((at, spans),) = pattern.found(pack, starts)
-    lines = pattern.lines_at("é tea\nmilk\na tea, a tea\n", (starts[at], len(pack) - 1), spans)
+    ((at, spans),) = pattern.found(pack, starts).items()
+    ((_, lines),) = pattern.lines_of([(at, "é tea\nmilk\na tea, a tea\n", starts[at], len(pack) - 1, spans)])
 
     assert isinstance(lines, Lines)
     assert lines

@@ -33,6 +33,8 @@ _TOKEN = re.compile(rf"\\Q(?P<quoted>.*?)(?:\\E|\Z)|{_ESCAPE}|{_CLASS}|\(\?(?:P?
 _WORD_BEFORE = re.compile(r"((?:\(\?[imsU]+\))*)\\b(?![*+?{])")
 _WITHIN_A_LINE = re.compile(r"(?:[^\\\[\n(]|\((?!\?)|\\[bBdw]|\\[^\w\n])*")  # can match no newline, however it is read
 
+_NO_RETURN = re.compile(r"(?:[\w \-(|)?*+{,}]|\\[bdw]|\[[\w-]+\])*")  # can match no \r, nor what stands beside one
+
 _NO_WORD = r"[^\p{L}\p{M}\p{N}_]"  # RE2's \b knows ASCII only, and nothing of a word that ends in a sign
 _START, _END = "(?m:^)", "(?m:$)"
 _OF_A_LINE = {"^": _START, r"\A": _START, "$": _END, r"\z": _END}  # \A, \z and (?-m) speak of the line too
@@ -53,7 +55,7 @@ _A_NEWLINE = "a match lies within one line; grep -U lets it span lines"
 
 Span = tuple[int, int]
 Pack = bytes | mmap
-Found = tuple[int, Sequence[Span] | None]
+Found = dict[int, tuple[Span, ...] | None]
 T = TypeVar("T")
 Match = Callable[[Pack, int, int], Sequence[Span]]
 
@@ -70,12 +72,15 @@ class Line(NamedTuple):
     context: bool = False
 
 
+_LINE = partial(tuple.__new__, Line)  # four times as fast as the class itself, of which a search makes thousands
+
+
 class Lines(Sequence[Line]):
     """The lines of one text that match, at least one, made when they are first looked at."""
 
     __slots__ = ("_data", "_made", "_pattern", "_spans", "_start")
 
-    def __init__(self, pattern: "Pattern", data: str, start: int, spans: Sequence[Span]) -> None:
+    def __init__(self, pattern: "Pattern", data: str, start: int, spans: tuple[Span, ...]) -> None:
         self._pattern, self._data, self._start, self._spans = pattern, data, start, spans
         self._made: list[Line] | None = None
 
@@ -133,6 +138,7 @@ class Pattern:
         for source in sources:
             _refused(source, fixed=fixed, multiline=self._multiline)
         self._marked = spans
+        self._no_return = not word and all("\r" not in s if fixed else _NO_RETURN.fullmatch(s) for s in sources)
         self._invert, self._most, self._group = invert, most, int(word)  # -w matches what stands around the group
         case = {"case_sensitive": not ignore_case, "never_nl": not self._multiline}
         whole = "|".join(sources)
@@ -157,16 +163,32 @@ class Pattern:
         found = self._touched(data) if spans is None else iter(_around(data, 0, spans, marked=self._marked))
         return islice(_others(data, found) if self._invert else found, self._most)
 
-    def lines_at(self, text: str, place: Span, spans: Sequence[Span] | None) -> Sequence[Line]:
-        """As `lines` of `text`, for which `found` gave `spans` of the pack that holds it at `place`."""
-        if spans and "\r" not in text:
-            whole = len(text) if text.isascii() else len(text.encode())
-            if whole == place[1] - place[0] and text[0] != "\ufeff":  # a crash may have left something behind it
-                return Lines(self, text, place[0], spans)
-        return list(self.lines(text.removeprefix("\ufeff")))
+    def lines_of(
+        self, placed: Iterable[tuple[T, str, int, int, tuple[Span, ...] | None]]
+    ) -> Iterator[tuple[T, Sequence[Line]]]:
+        """Of each of `placed` that has any, its lines as of `lines`, made when they are first looked at.
 
-    def around(self, text: str, start: int, spans: Sequence[Span]) -> list[Line]:
+        That is whatever stands for a text, the text, where the pack that was searched holds it from
+        and to, and what `found` gave for it.
+        """
+        sure = self._no_return
+        for one, text, start, end, spans in placed:
+            if spans and len(text) == end - start and (sure or "\r" not in text) and text.isascii():
+                yield one, Lines(self, text, start, spans)
+            elif lines := self._lines_at(text, start, end, spans):
+                yield one, lines
+
+    def _lines_at(self, text: str, start: int, end: int, spans: tuple[Span, ...] | None) -> Sequence[Line]:
+        if spans and "\r" not in text and len(text.encode()) == end - start and text[0] != "\ufeff":
+            return Lines(self, text, start, spans)
+        return list(self.lines(text.removeprefix("\ufeff")))  # or a crash has left something behind it
+
+    def around(self, text: str, start: int, spans: tuple[Span, ...]) -> list[Line]:
         """The lines of `text` that hold `spans`, each within a line, in bytes, of which it begins at `start`."""
+        if "\r" in text:  # what matches before one that ends a line is not among them
+            return list(self.lines(text))
+        if text.isascii():
+            return _around_plain(text, start, spans, marked=self._marked)[: self._most]
         return _around(text.encode(), start, spans, marked=self._marked)[: self._most]
 
     def candidates(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
@@ -174,20 +196,20 @@ class Pattern:
 
         `pack` holds texts as UTF-8, each followed by one newline more; text i begins at `starts[i]`.
         """
-        return (text for text, _ in self.found(pack, starts, first=True))
+        return iter(self.found(pack, starts, first=True))
 
-    def found(self, pack: Pack, starts: Sequence[int], *, first: bool = False) -> Sequence[Found]:
+    def found(self, pack: Pack, starts: Sequence[int], *, first: bool = False) -> Found:
         """As `candidates`, each with the spans of bytes in `pack` that match; None: only its text can tell.
 
         With `first` only the first span of a text may be there.
         """
         if self._invert:
-            return [(text, None) for text in range(len(starts))]
+            return dict.fromkeys(range(len(starts)))
         if self._multiline:
-            return [(text, None) for text in self._one_by_one(pack, starts)]
+            return dict.fromkeys(self._one_by_one(pack, starts))
         return self._all_at_once(pack, starts, first=first or (self._most == 1 and not self._marked))
 
-    def _all_at_once(self, pack: Pack, starts: Sequence[int], *, first: bool) -> Sequence[Found]:
+    def _all_at_once(self, pack: Pack, starts: Sequence[int], *, first: bool) -> Found:
         """By several threads where the first texts hold few matches: with many, each would wait for the other."""
         head = bisect_left(starts, min(PART, len(pack)))
         scout = self._loose or self._scout
@@ -202,7 +224,7 @@ class Pattern:
         cuts = [head + rest * part // threads for part in range(threads + 1)]
         works = [partial(self._seen, scout, pack, starts, *each, once=first) for each in pairwise(cuts)]
         parts = [works[0]()] if threads == 1 else _in_threads(works)
-        return found + self._sorted_out(scout, list(chain.from_iterable(parts)), pack, starts)
+        return found | self._sorted_out(scout, list(chain.from_iterable(parts)), pack, starts)
 
     def _seen(
         self, scout: Match, pack: Pack, starts: Sequence[int], first: int, last: int, *, once: bool
@@ -238,37 +260,38 @@ class Pattern:
         text = bisect_right(starts, at)
         return starts[text] if text < len(starts) else end
 
-    def _sorted_out(self, scout: Match, seen: Sequence[Span], pack: Pack, starts: Sequence[int]) -> list[Found]:
+    def _sorted_out(self, scout: Match, seen: Sequence[Span], pack: Pack, starts: Sequence[int]) -> Found:
         """The texts in which `scout` has `seen` something, those left out that hold no match after all."""
         tells = self._tells and scout is self._match
-        found: list[Found] = []
-        spans: list[Span] = []
+        found: Found = {}
+        spans: tuple[Span, ...] | None = ()
         text, following, count = 0, 0, len(starts)
         for span in seen:
-            if span[0] >= following:
+            begin, end = span
+            if begin >= following:
                 far = text + NEAR  # few steps from one to the next, mostly
-                near = far < count and starts[far] > span[0]
-                text = bisect_right(starts, span[0], text, far if near else count) - 1
+                near = far < count and starts[far] > begin
+                text = bisect_right(starts, begin, text, far if near else count) - 1
                 following = starts[text + 1] if text + 1 < count else len(pack)
-                spans = []
-                if tells:
-                    found.append((text, spans))
-                else:
-                    told = self._told(pack, starts[text], following - 1)
-                    if told is None or told:
-                        found.append((text, told))
-            spans.append(span)
-            if tells and (span[0] == span[1] or len(spans) == MANY):  # an empty one may stand on no line of its text
-                found[-1] = (text, None)
+                spans = (span,) if tells else self._told(pack, starts[text], following - 1)
+                if spans == ():
+                    continue
+            elif not tells or not spans:
+                continue
+            else:
+                spans = (*spans, span)
+            if tells and (begin == end or len(spans or ()) == MANY):  # an empty one may stand on no line of its text
+                spans = None
+            found[text] = spans
         return found
 
-    def _told(self, pack: Pack, start: int, end: int) -> list[Span] | None:
+    def _told(self, pack: Pack, start: int, end: int) -> tuple[Span, ...] | None:
         """The spans of the text from `start` to `end`; None where the bytes as they are do not tell them."""
         spans = None if self._beside else self._within(pack, start, end)
         if spans or spans is None:
             return spans
         marked = pack.find(b"\r", start, end) >= 0 or pack[start : start + 3] == b"\xef\xbb\xbf"
-        return None if marked else []
+        return None if marked else ()
 
     def _one_by_one(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
         """With bounds: a match that may span lines would run through one text after another."""
@@ -285,7 +308,7 @@ class Pattern:
         words = not fixed and any(token[0] in (r"\b", r"\B") for source in sources for token in _TOKEN.finditer(source))
         return _joined(sources, _NOWHERE if words else _LOOSE, fixed=fixed)
 
-    def _within(self, data: Pack, at: int, end: int) -> list[Span] | None:
+    def _within(self, data: Pack, at: int, end: int) -> tuple[Span, ...] | None:
         """The bounds of every match from `at` to `end`, each in a line; None where one is empty, or there are many."""
         found: list[Span] = []
         match = self._match
@@ -301,7 +324,7 @@ class Pattern:
                 return None
             if not self._marked:
                 at = _line_end(data, at) + 1
-        return found
+        return tuple(found)
 
     def _touched(self, data: bytes) -> Iterator[Line]:
         number, counted = 1, 0
@@ -411,6 +434,28 @@ def _around(data: bytes, start: int, spans: Iterable[Span], *, marked: bool) -> 
             places.append((begin - start - first, end - start - first))
     if stop >= 0:
         found.append(_line(number, data[first:stop], places))
+    return found
+
+
+def _around_plain(text: str, start: int, spans: Iterable[Span], *, marked: bool) -> list[Line]:
+    """As `_around` of a text whose characters are bytes, which it need not be turned into."""
+    found: list[Line] = []
+    number, first, stop = 1, 0, -1
+    places: tuple[Span, ...] = ()
+    for begin, end in spans:
+        begin -= start
+        if begin > stop:
+            counted, first = first, text.rfind("\n", first, begin) + 1 or first
+            stop = text.find("\n", begin)
+            if stop < 0:
+                stop = len(text)
+            number += text.count("\n", counted, first)
+            if marked:
+                places = ((begin - first, end - start - first),)
+            found.append(_LINE((number, text[first:stop], places, False)))
+        elif marked:
+            places = (*places, (begin - first, end - start - first))
+            found[-1] = _LINE((number, found[-1].text, places, False))
     return found
 
 
