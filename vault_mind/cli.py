@@ -335,7 +335,7 @@ def grep(
         spans=json or only or out.is_terminal,
     )
     sides = [side if side is not None else around or 0 for side in (before, after)]
-    view = render.GrepView(paths, counts, only and not invert, *sides)
+    view = render.GrepView(paths, counts, only and not invert, *sides, plain=not out.is_terminal)
     session.index.look_ahead(compiled)
     sync(session)
     found = session.index.grepped(compiled)
@@ -702,16 +702,26 @@ def _copy_sample(target: Path) -> None:
         raise WriteFailedError(str(target), (error.strerror or str(error)).lower()) from error
 
 
+GATHERED = 1 << 14  # characters that are printed in one go
+
+
 def _put_pieces(out: Screen, shown: Iterable[list[Piece]]) -> bool:
-    """Print each as it comes; whether there was any."""
-    terminal, file, some = out.is_terminal, out.file, False
-    for pieces in shown:
-        some = True
-        if terminal:
+    """Print each as it comes, or at least what a stream would gather; whether there was any."""
+    if out.is_terminal:
+        some = False
+        for pieces in shown:
             out.put(pieces)
-        else:
-            file.write(text_of(pieces))
-    return some
+            some = True
+        return some
+    held, size, written = list[str](), 0, 0
+    for pieces in shown:
+        text = pieces[0][0] if len(pieces) == 1 else text_of(pieces)
+        held.append(text)
+        size += len(text)
+        if size >= GATHERED:
+            written += out.file.write("".join(held))
+            held, size = [], 0
+    return out.file.write("".join(held)) + written > 0
 
 
 def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bool:
