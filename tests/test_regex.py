@@ -422,8 +422,9 @@ def at_once(pattern: Pattern, texts: Sequence[str], lost: Mapping[int, str] | No
     ends = [start - 1 for start in (*starts[1:], size)]
     pack = "".join(pieces).encode()
     found = pattern.found(pack, starts)
-    assert list(found) == sorted(found)
-    every = list(pattern.lines_of((at, texts[at], starts[at], ends[at], spans) for at, spans in found.items()))
+    assert list(found.firsts) == sorted(found.firsts)
+    placed = [(at, texts[at], starts[at], ends[at], first) for at, first in found.firsts.items()]
+    every = list(pattern.lines_of(found, placed))
     assert all(lines for _, lines in every)
     return {at: list(lines) for at, lines in every}
 
@@ -495,8 +496,9 @@ def test_lines_are_made_when_they_are_looked_at(options: dict[str, Any]) -> None
     pack, starts = packed(["milk", "é tea\nmilk\na tea, a tea\n"])
     pattern = Pattern("tea", **options)
 
-    ((at, spans),) = pattern.found(pack, starts).items()
-    ((_, lines),) = pattern.lines_of([(at, "é tea\nmilk\na tea, a tea\n", starts[at], len(pack) - 1, spans)])
+    found = pattern.found(pack, starts)
+    text, end = "é tea\nmilk\na tea, a tea\n", len(pack) - 1
+    ((_, lines),) = pattern.lines_of(found, [(1, text, starts[1], end, found.firsts[1])])
 
     assert isinstance(lines, Lines)
     assert lines

@@ -335,7 +335,7 @@ def grep(
         spans=json or only or out.is_terminal,
     )
     sides = [side if side is not None else around or 0 for side in (before, after)]
-    view = render.GrepView(paths, counts, only and not invert, *sides, plain=not out.is_terminal)
+    view = render.GrepView(paths, counts, only and not invert, sides[0], sides[1], plain=not out.is_terminal)
     session.index.look_ahead(compiled)
     sync(session)
     found = session.index.grepped(compiled)

@@ -11,7 +11,6 @@ from itertools import accumulate
 from pathlib import Path
 from typing import IO
 
-
 _END = ord("\n")
 
 

@@ -5,9 +5,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, takewhile
 from mmap import mmap
-from operator import itemgetter
+from operator import eq, itemgetter
 from threading import Thread
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -21,6 +21,7 @@ THREADS = 8
 SPARSE = 160  # matches among them up to which the threads do not hinder each other
 NEAR = 64  # texts
 MANY = 64  # matches in one text from which on it is looked through when its lines are shown, as it may take long
+NOWHERE = -1
 WRONG = 1 << 11  # bytes for one text that is looked at in vain, up to which it pays to look for less than is asked
 
 _CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|\[(?!:\^?\w+:\])|[^\]\\\[])*\]"
@@ -55,7 +56,6 @@ _A_NEWLINE = "a match lies within one line; grep -U lets it span lines"
 
 Span = tuple[int, int]
 Pack = bytes | mmap
-Found = dict[int, tuple[Span, ...] | None]
 T = TypeVar("T")
 Match = Callable[[Pack, int, int], Sequence[Span]]
 
@@ -75,13 +75,31 @@ class Line(NamedTuple):
 _LINE = partial(tuple.__new__, Line)  # four times as fast as the class itself, of which a search makes thousands
 
 
+class Found(NamedTuple):
+    """The texts of a pack that may have lines to give, ascending, each with where its first match is noted.
+
+    From there on `begins` and `ends` are bounds of matches, in bytes of the pack, those of one text after
+    those of another; NOWHERE: only the text can tell. (A span for each would be thousands of tuples that the
+    garbage collector looks through.)
+    """
+
+    firsts: dict[int, int]
+    begins: list[int]
+    ends: list[int]
+
+    def spans(self, first: int, end: int) -> Iterator[Span]:
+        """The matches that are noted from `first` on, of the text that ends at `end`."""
+        some = slice(first, first + MANY)  # of a text with more of them none is noted
+        return takewhile(lambda span: span[0] < end, zip(self.begins[some], self.ends[some], strict=True))
+
+
 class Lines(Sequence[Line]):
     """The lines of one text that match, at least one, made when they are first looked at."""
 
-    __slots__ = ("_data", "_made", "_pattern", "_spans", "_start")
+    __slots__ = ("_at", "_found", "_made", "_pattern", "_start", "_text")
 
-    def __init__(self, pattern: "Pattern", data: str, start: int, spans: tuple[Span, ...]) -> None:
-        self._pattern, self._data, self._start, self._spans = pattern, data, start, spans
+    def __init__(self, pattern: "Pattern", text: str, start: int, found: Found, at: int) -> None:
+        self._pattern, self._text, self._start, self._found, self._at = pattern, text, start, found, at
         self._made: list[Line] | None = None
 
     def __bool__(self) -> bool:
@@ -95,14 +113,14 @@ class Lines(Sequence[Line]):
         return self._all()[at]
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._made or self._all())
 
     def __iter__(self) -> Iterator[Line]:
-        return iter(self._all())
+        return iter(self._made or self._all())
 
     def _all(self) -> list[Line]:
         if self._made is None:
-            self._made = self._pattern.around(self._data, self._start, self._spans)
+            self._made = self._pattern.around(self._text, self._start, self._found, self._at)
         return self._made
 
 
@@ -164,49 +182,47 @@ class Pattern:
         return islice(_others(data, found) if self._invert else found, self._most)
 
     def lines_of(
-        self, placed: Iterable[tuple[T, str, int, int, tuple[Span, ...] | None]]
+        self, found: Found, placed: Iterable[tuple[T, str, int, int, int]]
     ) -> Iterator[tuple[T, Sequence[Line]]]:
         """Of each of `placed` that has any, its lines as of `lines`, made when they are first looked at.
 
         That is whatever stands for a text, the text, where the pack that was searched holds it from
-        and to, and what `found` gave for it.
+        and to, and where in what was `found` its matches are noted.
         """
         sure = self._no_return
-        for one, text, start, end, spans in placed:
-            if spans and len(text) == end - start and (sure or "\r" not in text) and text.isascii():
-                yield one, Lines(self, text, start, spans)
-            elif lines := self._lines_at(text, start, end, spans):
+        for one, text, start, end, at in placed:
+            if at >= 0 and len(text) == end - start and (sure or "\r" not in text) and text.isascii():
+                yield one, Lines(self, text, start, found, at)
+            elif lines := self._lines_at(text, start, end, found, at):
                 yield one, lines
 
-    def _lines_at(self, text: str, start: int, end: int, spans: tuple[Span, ...] | None) -> Sequence[Line]:
-        if spans and "\r" not in text and len(text.encode()) == end - start and text[0] != "\ufeff":
-            return Lines(self, text, start, spans)
+    def _lines_at(self, text: str, start: int, end: int, found: Found, at: int) -> Sequence[Line]:
+        if at >= 0 and "\r" not in text and len(text.encode()) == end - start and text[0] != "\ufeff":
+            return Lines(self, text, start, found, at)
         return list(self.lines(text.removeprefix("\ufeff")))  # or a crash has left something behind it
 
-    def around(self, text: str, start: int, spans: tuple[Span, ...]) -> list[Line]:
-        """The lines of `text` that hold `spans`, each within a line, in bytes, of which it begins at `start`."""
+    def around(self, text: str, start: int, found: Found, at: int) -> list[Line]:
+        """The lines of `text` that hold what was `found` from `at` on, in a pack in which it begins at `start`."""
         if "\r" in text:  # what matches before one that ends a line is not among them
             return list(self.lines(text))
         if text.isascii():
-            return _around_plain(text, start, spans, marked=self._marked)[: self._most]
-        return _around(text.encode(), start, spans, marked=self._marked)[: self._most]
+            return _around_plain(text, start, found, at, marked=self._marked)[: self._most]
+        data = text.encode()
+        return _around(data, start, found.spans(at, start + len(data)), marked=self._marked)[: self._most]
 
     def candidates(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
         """The indices, ascending, of the texts in `pack` that may have lines to give; every other one has none.
 
         `pack` holds texts as UTF-8, each followed by one newline more; text i begins at `starts[i]`.
         """
-        return iter(self.found(pack, starts, first=True))
+        return iter(self.found(pack, starts, first=True).firsts)
 
     def found(self, pack: Pack, starts: Sequence[int], *, first: bool = False) -> Found:
-        """As `candidates`, each with the spans of bytes in `pack` that match; None: only its text can tell.
-
-        With `first` only the first span of a text may be there.
-        """
+        """As `candidates`, each with its matches in `pack`; with `first` only the first of a text may be there."""
         if self._invert:
-            return dict.fromkeys(range(len(starts)))
+            return Found(dict.fromkeys(range(len(starts)), NOWHERE), [], [])
         if self._multiline:
-            return dict.fromkeys(self._one_by_one(pack, starts))
+            return Found(dict.fromkeys(self._one_by_one(pack, starts), NOWHERE), [], [])
         return self._all_at_once(pack, starts, first=first or (self._most == 1 and not self._marked))
 
     def _all_at_once(self, pack: Pack, starts: Sequence[int], *, first: bool) -> Found:
@@ -214,37 +230,40 @@ class Pattern:
         head = bisect_left(starts, min(PART, len(pack)))
         scout = self._loose or self._scout
         seen = self._seen(scout, pack, starts, 0, head, once=first)
-        found = self._sorted_out(scout, seen, pack, starts)
-        if self._loose and (len(seen) - len(found)) * WRONG > PART:
+        found = Found({}, [], [])
+        self._sort_out(scout, seen, pack, starts, found)
+        if self._loose and (len(seen[0]) - len(found.firsts)) * WRONG > PART:
             scout = self._scout
         threads = max(min(os.cpu_count() or 1, THREADS, len(pack) // PART), 1)
-        if len(seen) > SPARSE:
+        if len(seen[0]) > SPARSE:
             threads = 1
         rest = len(starts) - head
         cuts = [head + rest * part // threads for part in range(threads + 1)]
         works = [partial(self._seen, scout, pack, starts, *each, once=first) for each in pairwise(cuts)]
         parts = [works[0]()] if threads == 1 else _in_threads(works)
-        return found | self._sorted_out(scout, list(chain.from_iterable(parts)), pack, starts)
+        for part in parts:
+            self._sort_out(scout, part, pack, starts, found)
+        return found
 
     def _seen(
         self, scout: Match, pack: Pack, starts: Sequence[int], first: int, last: int, *, once: bool
-    ) -> list[Span]:
+    ) -> tuple[list[int], list[int]]:
         """Where `scout` finds something in the texts from `first` to before `last`; of a text no more than matters."""
-        found: list[Span] = []
+        begins, ends = list[int](), list[int]()
         if first >= last:
-            return found
+            return begins, ends
         at, end = starts[first], starts[last] if last < len(starts) else len(pack)
         once = once or not self._tells or scout is not self._match
         while at < end:
             stop = pack.find(b"\n", at + WINDOW)  # no match runs over the end of a line, so a window may end at any
             stop = end if stop < 0 or stop > end else stop
             while at < stop:
-                span = scout(pack, at, stop)[0]
-                begin, at = span
+                begin, at = scout(pack, at, stop)[0]
                 if begin < 0 or begin == end:  # what is empty and stands at the end belongs to none of them
                     break
-                found.append(span)
-                piled = len(found) % MANY == 0 and begin < self._following(starts, found[-MANY][0], end)
+                begins.append(begin)
+                ends.append(at)
+                piled = len(begins) % MANY == 0 and begin < self._following(starts, begins[-MANY], end)
                 if once or begin == at or piled:
                     at = self._following(starts, begin, end)
                 elif not self._marked:  # the rest of the line says nothing more
@@ -252,7 +271,7 @@ class Pattern:
             else:
                 continue
             at = stop + 1
-        return found
+        return begins, ends
 
     @staticmethod
     def _following(starts: Sequence[int], at: int, end: int) -> int:
@@ -260,38 +279,43 @@ class Pattern:
         text = bisect_right(starts, at)
         return starts[text] if text < len(starts) else end
 
-    def _sorted_out(self, scout: Match, seen: Sequence[Span], pack: Pack, starts: Sequence[int]) -> Found:
-        """The texts in which `scout` has `seen` something, those left out that hold no match after all."""
+    def _sort_out(
+        self, scout: Match, seen: tuple[list[int], list[int]], pack: Pack, starts: Sequence[int], found: Found
+    ) -> None:
+        """Add to `found` the texts in which `scout` has `seen` something, and that hold a match after all."""
         tells = self._tells and scout is self._match
-        found: Found = {}
-        spans: tuple[Span, ...] | None = ()
-        text, following, count = 0, 0, len(starts)
-        for span in seen:
-            begin, end = span
+        begins, ends = seen
+        firsts = found.firsts
+        first, text, following, count = 0, 0, 0, len(starts)
+        for place, begin in enumerate(begins, len(found.begins)):
             if begin >= following:
                 far = text + NEAR  # few steps from one to the next, mostly
                 near = far < count and starts[far] > begin
                 text = bisect_right(starts, begin, text, far if near else count) - 1
                 following = starts[text + 1] if text + 1 < count else len(pack)
-                spans = (span,) if tells else self._told(pack, starts[text], following - 1)
-                if spans == ():
-                    continue
-            elif not tells or not spans:
-                continue
-            else:
-                spans = (*spans, span)
-            if tells and (begin == end or len(spans or ()) == MANY):  # an empty one may stand on no line of its text
-                spans = None
-            found[text] = spans
-        return found
+                if tells:
+                    firsts[text] = first = place
+                else:
+                    self._tell(pack, text, starts[text], following - 1, found)
+            elif tells and place - first >= MANY - 1:
+                firsts[text] = NOWHERE
+        if not tells:
+            return
+        found.begins.extend(begins)
+        found.ends.extend(ends)
+        if any(map(eq, begins, ends)):  # an empty one may stand on no line of its text
+            for begin in (begin for begin, end in zip(begins, ends, strict=True) if begin == end):
+                firsts[bisect_right(starts, begin) - 1] = NOWHERE
 
-    def _told(self, pack: Pack, start: int, end: int) -> tuple[Span, ...] | None:
-        """The spans of the text from `start` to `end`; None where the bytes as they are do not tell them."""
+    def _tell(self, pack: Pack, text: int, start: int, end: int, found: Found) -> None:
+        """Add to `found` the text from `start` to `end`, unless the bytes as they are tell that it holds no match."""
         spans = None if self._beside else self._within(pack, start, end)
-        if spans or spans is None:
-            return spans
-        marked = pack.find(b"\r", start, end) >= 0 or pack[start : start + 3] == b"\xef\xbb\xbf"
-        return None if marked else ()
+        if spans:
+            found.firsts[text] = len(found.begins)
+            found.begins.extend(begin for begin, _ in spans)
+            found.ends.extend(end for _, end in spans)
+        elif spans is None or pack.find(b"\r", start, end) >= 0 or pack[start : start + 3] == b"\xef\xbb\xbf":
+            found.firsts[text] = NOWHERE
 
     def _one_by_one(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
         """With bounds: a match that may span lines would run through one text after another."""
@@ -308,7 +332,7 @@ class Pattern:
         words = not fixed and any(token[0] in (r"\b", r"\B") for source in sources for token in _TOKEN.finditer(source))
         return _joined(sources, _NOWHERE if words else _LOOSE, fixed=fixed)
 
-    def _within(self, data: Pack, at: int, end: int) -> tuple[Span, ...] | None:
+    def _within(self, data: Pack, at: int, end: int) -> list[Span] | None:
         """The bounds of every match from `at` to `end`, each in a line; None where one is empty, or there are many."""
         found: list[Span] = []
         match = self._match
@@ -324,7 +348,7 @@ class Pattern:
                 return None
             if not self._marked:
                 at = _line_end(data, at) + 1
-        return tuple(found)
+        return found
 
     def _touched(self, data: bytes) -> Iterator[Line]:
         number, counted = 1, 0
@@ -437,26 +461,26 @@ def _around(data: bytes, start: int, spans: Iterable[Span], *, marked: bool) -> 
     return found
 
 
-def _around_plain(text: str, start: int, spans: Iterable[Span], *, marked: bool) -> list[Line]:
+def _around_plain(text: str, start: int, found: Found, at: int, *, marked: bool) -> list[Line]:
     """As `_around` of a text whose characters are bytes, which it need not be turned into."""
-    found: list[Line] = []
-    number, first, stop = 1, 0, -1
-    places: tuple[Span, ...] = ()
-    for begin, end in spans:
-        begin -= start
-        if begin > stop:
-            counted, first = first, text.rfind("\n", first, begin) + 1 or first
-            stop = text.find("\n", begin)
-            if stop < 0:
-                stop = len(text)
-            number += text.count("\n", counted, first)
+    _, begins, ends = found
+    lines: list[Line] = []
+    number, first, last = 1, 0, len(begins) - 1
+    begin = begins[at]
+    while begin - start < len(text):
+        counted, first = first, text.rfind("\n", first, begin - start) + 1 or first
+        number += text.count("\n", counted, first)
+        stop = text.find("\n", begin - start)
+        stop = len(text) if stop < 0 else stop
+        zero = start + first
+        places = ((begin - zero, ends[at] - zero),) if marked else ()
+        begin = begins[at := at + 1] if at < last else start + len(text)
+        while begin - start < stop:  # more on the same line
             if marked:
-                places = ((begin - first, end - start - first),)
-            found.append(_LINE((number, text[first:stop], places, False)))
-        elif marked:
-            places = (*places, (begin - first, end - start - first))
-            found[-1] = _LINE((number, found[-1].text, places, False))
-    return found
+                places = (*places, (begin - zero, ends[at] - zero))
+            begin = begins[at := at + 1] if at < last else start + len(text)
+        lines.append(_LINE((number, text[first:stop], places, False)))
+    return lines
 
 
 def _line_end(data: Pack, at: int) -> int:

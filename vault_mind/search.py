@@ -36,7 +36,7 @@ from vault_mind.rows import ABSENT, ASIDE, CURRENT
 
 if TYPE_CHECKING:
     from vault_mind.meaning import Meaning
-    from vault_mind.regex import Line, Pattern, Span
+    from vault_mind.regex import Line, Pattern
 
 SPARE = 10  # memories beyond the candidates; where more tie at that place, tantivy's order says which are candidates
 TIES = 4_096  # memories with the very same score that are put in order by path
@@ -238,18 +238,19 @@ class Search:
         """The memories with lines that match, by path; the lines are made as they are asked for, of what was read."""
         texts, starts, owners = self._postings.texts()
         found = pattern.found(texts, starts)
-        places = {owners[at]: at for at in found}
+        places = {owners[at]: at for at in found.firsts}
         places.pop(0, None)  # nobody's any more
         memories = self._postings.numbered(list(places))
         paths = {number: memory.path for number, memory in memories.items()}
         last, size = len(starts) - 1, len(texts)
 
-        def placed() -> "Iterator[tuple[Memory, str, int, int, tuple[Span, ...] | None]]":
+        def placed() -> "Iterator[tuple[Memory, str, int, int, int]]":
             for number in sorted(paths, key=paths.__getitem__):
                 at, memory = places[number], memories[number]
-                yield memory, memory.text, starts[at], (starts[at + 1] if at < last else size) - 1, found[at]
+                end = starts[at + 1] if at < last else size
+                yield memory, memory.text, starts[at], end - 1, found.firsts[at]
 
-        return pattern.lines_of(placed())
+        return pattern.lines_of(found, placed())
 
     def matching(self, pattern: "Pattern") -> Iterator[int]:
         """The numbers of the memories that may match."""
