@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import vault_mind.regex
 from tests.conftest import THOROUGH
 from vault_mind.errors import BadPatternError
-from vault_mind.regex import LONGEST, WINDOW, Line, Lines, Pattern, surrounded
+from vault_mind.regex import LONGEST, MANY, WINDOW, Line, Lines, Pattern, surrounded
 
 PIECES = st.sampled_from(
     "a b é 日 . * + ? | ( ) [ ] { } ^ $ \\ \\b \\d \\w \\s \\A \\z \\Q \\E \\1 \\x{41} \\pL (?i) (?: (?P<n> (?= {2} "
@@ -506,6 +506,36 @@ def test_lines_are_made_when_they_are_looked_at(options: dict[str, Any]) -> None
     assert lines[0].text == "é tea"
     assert lines[-1:] == list(lines)[-1:]
     assert len(lines) == (1 if "most" in options else 2)
+
+
+@pytest.mark.parametrize("pattern", ["a", "ab?", "a|é", "(?i)A", "a.?", "^a|ab", r"\ba"])
+@pytest.mark.parametrize("unit", ["ab ", "ab\n", "ab\r\n", "é ab\n", "a b\nab\n\n"])
+def test_texts_with_more_and_more_matches_have_the_lines_that_each_has_by_itself(pattern: str, unit: str) -> None:
+    texts = [unit * count for count in (1, 0, MANY - 1, MANY, 1, MANY + 1, 2 * MANY, 2, 3 * MANY, 5)]
+    texts += ["\ufeff" + text for text in texts] + ["b", "a", "milk"]
+
+    for options in ({}, {"spans": False}, {"most": 2}, {"fixed": True}):
+        compiled = Pattern(pattern, **options)
+
+        assert at_once(compiled, texts, {3: "ab ab", 9: "a"}) == plainly(compiled, texts)
+
+
+@pytest.mark.parametrize("pattern", ["te?a", "[a-z]+", r"\w+", "tea|milk", "(?i)TEA", r"\btea\b", "a{1,2}", "tea b"])
+@pytest.mark.parametrize("text", ["tea\r\n", "x\ntea\r\nb", "tea\r", "\rtea\r\r\n", "tea b\r\n\r\ntea b"])
+def test_a_text_with_carriage_returns_has_its_lines_even_where_nobody_looks_for_them(pattern: str, text: str) -> None:
+    compiled = Pattern(pattern)
+    assert compiled._no_return
+
+    assert at_once(compiled, [text, "milk", text * 3]) == plainly(compiled, [text, "milk", text * 3])
+
+
+@pytest.mark.parametrize(
+    "pattern", [".", r"a\s", "a$", "[^b]", r"\r", "\r", r"\x0d", "[!\r]", "[[:cntrl:]]", r"a\B", "a\\"]
+)
+def test_a_pattern_that_may_match_a_carriage_return_has_every_text_looked_at(pattern: str) -> None:
+    compiled = compiled_or_not(pattern)
+
+    assert compiled is None or not compiled._no_return
 
 
 @pytest.mark.parametrize("texts", [["the user"] * 3000, ["the user"] * 2999 + ["the ser"], ["ser"] * 3000])

@@ -63,7 +63,7 @@ class Pack:
         """The text of `size` bytes that begins at `start`. Raises PackError when there is none."""
         end = start + size
         view = self._mapped if end < len(self._mapped) else self.view(end + 1)
-        if view[end] != _END:
+        if not 0 <= start <= end or view[end] != _END:
             raise PackError("a text does not end where it should")
         try:
             return str(view[start:end], "utf-8")

@@ -21,7 +21,7 @@ THREADS = 8
 SPARSE = 160  # matches among them up to which the threads do not hinder each other
 NEAR = 64  # texts
 MANY = 64  # matches in one text from which on it is looked through when its lines are shown, as it may take long
-NOWHERE = -1
+NOWHERE = -1  # in the place of a match
 WRONG = 1 << 11  # bytes for one text that is looked at in vain, up to which it pays to look for less than is asked
 
 _CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|\[(?!:\^?\w+:\])|[^\]\\\[])*\]"
@@ -72,16 +72,17 @@ class Line(NamedTuple):
     context: bool = False
 
 
-_LINE = partial(tuple.__new__, Line)  # four times as fast as the class itself, of which a search makes thousands
+_LINE = partial(tuple.__new__, Line)  # faster than the class itself, and a search makes thousands
 
 
 class Found(NamedTuple):
     """The texts of a pack that may have lines to give, ascending, each with where its first match is noted.
 
     From there on `begins` and `ends` are bounds of matches, in bytes of the pack, those of one text after
-    those of another; NOWHERE: only the text can tell. (A span for each would be thousands of tuples that the
-    garbage collector looks through.)
+    those of another; NOWHERE: only the text can tell.
     """
+
+    # A span for each match would be thousands of objects that the garbage collector looks through.
 
     firsts: dict[int, int]
     begins: list[int]
