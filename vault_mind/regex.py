@@ -207,9 +207,11 @@ class Pattern:
         if "\r" in text:  # what matches before one that ends a line is not among them
             return list(self.lines(text))
         if text.isascii():
-            return _around_plain(text, start, found, at, marked=self._marked)[: self._most]
-        data = text.encode()
-        return _around(data, start, found.spans(at, start + len(data)), marked=self._marked)[: self._most]
+            lines = _around_plain(text, start, found, at, marked=self._marked)
+        else:
+            data = text.encode()
+            lines = _around(data, start, found.spans(at, start + len(data)), marked=self._marked)
+        return lines if self._most is None else lines[: self._most]
 
     def candidates(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
         """The indices, ascending, of the texts in `pack` that may have lines to give; every other one has none.
@@ -466,20 +468,23 @@ def _around_plain(text: str, start: int, found: Found, at: int, *, marked: bool)
     """As `_around` of a text whose characters are bytes, which it need not be turned into."""
     _, begins, ends = found
     lines: list[Line] = []
-    number, first, last = 1, 0, len(begins) - 1
-    begin = begins[at]
-    while begin - start < len(text):
-        counted, first = first, text.rfind("\n", first, begin - start) + 1 or first
-        number += text.count("\n", counted, first)
-        stop = text.find("\n", begin - start)
-        stop = len(text) if stop < 0 else stop
-        zero = start + first
-        places = ((begin - zero, ends[at] - zero),) if marked else ()
-        begin = begins[at := at + 1] if at < last else start + len(text)
-        while begin - start < stop:  # more on the same line
+    number, first, size, count = 1, 0, len(text), len(begins)
+    begin = begins[at] - start
+    while begin < size:
+        counted, first = first, text.rfind("\n", first, begin) + 1 or first
+        if first > counted:
+            number += text.count("\n", counted, first)
+        stop = text.find("\n", begin)
+        if stop < 0:
+            stop = size
+        places: tuple[Span, ...] = ((begin - first, ends[at] - start - first),) if marked else ()
+        at += 1
+        begin = begins[at] - start if at < count else size
+        while begin < stop:  # more on the same line
             if marked:
-                places = (*places, (begin - zero, ends[at] - zero))
-            begin = begins[at := at + 1] if at < last else start + len(text)
+                places = (*places, (begin - first, ends[at] - start - first))
+            at += 1
+            begin = begins[at] - start if at < count else size
         lines.append(_LINE((number, text[first:stop], places, False)))
     return lines
 
