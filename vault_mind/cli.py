@@ -706,22 +706,24 @@ GATHERED = 1 << 14  # characters that are printed in one go
 
 
 def _put_pieces(out: Screen, shown: Iterable[list[Piece]]) -> bool:
-    """Print each as it comes, or at least what a stream would gather; whether there was any."""
-    if out.is_terminal:
-        some = False
+    """Print each as it comes, or where that is no terminal as much at a time as a pipe takes; whether there was any."""
+    terminal, file, some = out.is_terminal, out.file, False
+    held, size = list[str](), 0
+    try:
         for pieces in shown:
-            out.put(pieces)
             some = True
-        return some
-    held, size, written = list[str](), 0, 0
-    for pieces in shown:
-        text = pieces[0][0] if len(pieces) == 1 else text_of(pieces)
-        held.append(text)
-        size += len(text)
-        if size >= GATHERED:
-            written += out.file.write("".join(held))
-            held, size = [], 0
-    return out.file.write("".join(held)) + written > 0
+            if terminal:
+                out.put(pieces)
+                continue
+            text = text_of(pieces)
+            held.append(text)
+            size += len(text)
+            if size >= GATHERED:
+                whole, held, size = "".join(held), [], 0
+                file.write(whole)
+    finally:  # also when what comes next cannot be found
+        file.write("".join(held))
+    return some
 
 
 def _written(memory: Memory, start: datetime | None, end: datetime | None) -> bool:
