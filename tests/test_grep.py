@@ -7,14 +7,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.conftest import Ended, OnTerminal, Run
 from vault_mind import Vault
+from vault_mind.cli import _put_pieces
 from vault_mind.render import visible
+from vault_mind.screen import Piece, Screen
 
 Write = Callable[[str, str | bytes], Path]
 POSIX = pytest.mark.skipif(os.name == "nt", reason="a matter of POSIX shells or signals")
@@ -151,6 +153,32 @@ def test_lines_are_counted_and_with_o_matches(call: Run, tea: None) -> None:
     assert call("grep", "-c", "-i", "tea").stdout == "a.md:2\nb.md:1\n"
     assert call("grep", "-c", "-o", "-i", "tea").stdout == "a.md:3\nb.md:1\n"
     assert call("grep", "-c", "-v", "-o", "tea").stdout == "a.md:6\nb.md:1\nc.md:1\n"
+
+
+def test_a_newline_that_matched_alone_is_a_match_of_which_nothing_is_shown(call: Run, tea: None) -> None:
+    assert call("grep", "-U", "-o", r"milk\n|\n\n") == Ended(0, "c.md:1:milk\n", "")
+    assert call("grep", "-U", "-o", r"\n") == Ended(0, "", "")
+
+
+def test_what_was_found_is_printed_also_when_the_rest_cannot_be(capsys: pytest.CaptureFixture[str]) -> None:
+    def found() -> Iterator[list[Piece]]:
+        yield [("a.md", "magenta"), (":1:tea\n", "")]
+        yield [("b.md:1:tea\n", "")]
+        raise OSError
+
+    with pytest.raises(OSError):
+        _put_pieces(Screen(), found())
+
+    assert capsys.readouterr().out == "a.md:1:tea\nb.md:1:tea\n"
+
+
+@pytest.mark.parametrize("count", [1, 2, 1_000, 20_000])
+def test_much_is_printed_as_little_is(call: Run, write: Write, count: int) -> None:
+    write("a.md", "".join(f"tea {number}\x1b\n" for number in range(count)))
+    write("b.md", "tea")
+
+    lines = [f"a.md:{number + 1}:tea {number}^[\n" for number in range(count)]
+    assert call("grep", "tea") == Ended(0, "".join([*lines, "b.md:1:tea\n"]), "")
 
 
 def test_a_byte_order_mark_is_no_part_of_the_first_line(call: Run, write: Write) -> None:

@@ -1050,6 +1050,62 @@ def test_threads_that_share_an_index_never_see_it_half_made(vault: Vault) -> Non
     index.close()
 
 
+@pytest.mark.parametrize("meanwhile", ["rebuild", "rebuild by another", "sync", "close", "delete"])
+def test_a_grep_that_is_being_read_goes_on_whatever_happens_meanwhile(vault: Vault, meanwhile: str) -> None:
+    of_walruses(vault)
+    index, other, pattern = Index(vault), Index(vault), Pattern("(?i)WALRUS")
+    whole = [(memory.path, list(lines)) for memory, lines in index.grep(pattern)]
+
+    found = index.grep(pattern)
+    begun = [next(found) for _ in range(3)]
+    if meanwhile == "rebuild":
+        index.rebuild()
+    elif meanwhile == "rebuild by another":
+        other.rebuild()
+        index.sync()
+    elif meanwhile == "sync":
+        for path in [path for path, _ in whole][::2]:
+            put(vault, path, "milk\n" * 2_000)
+        index.sync()
+        index.sync()
+    elif meanwhile == "close":
+        index.close()
+    else:
+        shutil.rmtree(index.folder)
+        index.sync()
+
+    assert [(memory.path, list(lines)) for memory, lines in (*begun, *found)] == whole
+    assert len(whole) > 3
+    assert len(list(index.grep(pattern))) == (len(whole) // 2 if meanwhile == "sync" else len(whole))
+    index.close()
+    other.close()
+
+
+def test_threads_that_share_an_index_grep_the_whole_of_it_beside_rebuilds(vault: Vault) -> None:
+    of_walruses(vault)
+    index, seen, ended, pattern = Index(vault), Counter[str](), threading.Event(), Pattern("walrus")
+    expected = str([(memory.path, list(lines)) for memory, lines in index.grep(pattern)])
+
+    def search() -> None:
+        while not ended.is_set():
+            try:
+                seen[str([(memory.path, list(lines)) for memory, lines in index.grep(pattern)])] += 1
+            except Exception as error:
+                seen[repr(error)] += 1
+
+    threads = [threading.Thread(target=search) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for _ in range(15):
+        index.rebuild()
+    ended.set()
+    for thread in threads:
+        thread.join()
+
+    assert list(seen) == [expected]
+    index.close()
+
+
 @pytest.mark.parametrize("shared", [True, False], ids=["one index", "an index each"])
 def test_many_threads_find_what_stays(vault: Vault, shared: bool) -> None:
     of_walruses(vault)

@@ -56,7 +56,9 @@ def test_an_empty_file_is_no_error(file: Path) -> None:
     assert pack.size() == 0
 
 
-@pytest.mark.parametrize(("start", "size"), [(0, 4), (0, 2), (1, 3), (4, 1), (10_000, 5), (0, 10**12)])
+@pytest.mark.parametrize(
+    ("start", "size"), [(0, 4), (0, 2), (1, 3), (4, 1), (10_000, 5), (0, 10**12), (-2, 1), (3, -1)]
+)
 def test_a_text_that_is_not_there_is_an_error(file: Path, start: int, size: int) -> None:
     pack = Pack(file)
     pack.append([b"tea"])

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import vault_mind.regex
 from tests.conftest import THOROUGH
 from vault_mind.errors import BadPatternError
-from vault_mind.regex import LONGEST, WINDOW, Line, Lines, Pattern, surrounded
+from vault_mind.regex import LONGEST, MANY, WINDOW, Line, Lines, Pattern, surrounded
 
 PIECES = st.sampled_from(
     "a b é 日 . * + ? | ( ) [ ] { } ^ $ \\ \\b \\d \\w \\s \\A \\z \\Q \\E \\1 \\x{41} \\pL (?i) (?: (?P<n> (?= {2} "
@@ -422,10 +422,11 @@ def at_once(pattern: Pattern, texts: Sequence[str], lost: Mapping[int, str] | No
     ends = [start - 1 for start in (*starts[1:], size)]
     pack = "".join(pieces).encode()
     found = pattern.found(pack, starts)
-    every = {at: list(pattern.lines_at(texts[at], (starts[at], ends[at]), spans)) for at, spans in found}
-    assert list(every) == sorted(every)
-    assert len(every) == len(found)
-    return {at: lines for at, lines in every.items() if lines}
+    assert list(found.firsts) == sorted(found.firsts)
+    placed = [(at, texts[at], starts[at], ends[at], first) for at, first in found.firsts.items()]
+    every = list(pattern.lines_of(found, placed))
+    assert all(lines for _, lines in every)
+    return {at: list(lines) for at, lines in every}
 
 
 MORE_OPTIONS = st.tuples(OPTIONS, st.booleans(), st.sampled_from((None, None, 1, 2))).map(
@@ -495,8 +496,9 @@ def test_lines_are_made_when_they_are_looked_at(options: dict[str, Any]) -> None
     pack, starts = packed(["milk", "é tea\nmilk\na tea, a tea\n"])
     pattern = Pattern("tea", **options)
 
-    ((at, spans),) = pattern.found(pack, starts)
-    lines = pattern.lines_at("é tea\nmilk\na tea, a tea\n", (starts[at], len(pack) - 1), spans)
+    found = pattern.found(pack, starts)
+    text, end = "é tea\nmilk\na tea, a tea\n", len(pack) - 1
+    ((_, lines),) = pattern.lines_of(found, [(1, text, starts[1], end, found.firsts[1])])
 
     assert isinstance(lines, Lines)
     assert lines
@@ -504,6 +506,36 @@ def test_lines_are_made_when_they_are_looked_at(options: dict[str, Any]) -> None
     assert lines[0].text == "é tea"
     assert lines[-1:] == list(lines)[-1:]
     assert len(lines) == (1 if "most" in options else 2)
+
+
+@pytest.mark.parametrize("pattern", ["a", "ab?", "a|é", "(?i)A", "a.?", "^a|ab", r"\ba"])
+@pytest.mark.parametrize("unit", ["ab ", "ab\n", "ab\r\n", "é ab\n", "a b\nab\n\n"])
+def test_texts_with_more_and_more_matches_have_the_lines_that_each_has_by_itself(pattern: str, unit: str) -> None:
+    texts = [unit * count for count in (1, 0, MANY - 1, MANY, 1, MANY + 1, 2 * MANY, 2, 3 * MANY, 5)]
+    texts += ["\ufeff" + text for text in texts] + ["b", "a", "milk"]
+
+    for options in ({}, {"spans": False}, {"most": 2}, {"fixed": True}):
+        compiled = Pattern(pattern, **options)
+
+        assert at_once(compiled, texts, {3: "ab ab", 9: "a"}) == plainly(compiled, texts)
+
+
+@pytest.mark.parametrize("pattern", ["te?a", "[a-z]+", r"\w+", "tea|milk", "(?i)TEA", r"\btea\b", "a{1,2}", "tea b"])
+@pytest.mark.parametrize("text", ["tea\r\n", "x\ntea\r\nb", "tea\r", "\rtea\r\r\n", "tea b\r\n\r\ntea b"])
+def test_a_text_with_carriage_returns_has_its_lines_even_where_nobody_looks_for_them(pattern: str, text: str) -> None:
+    compiled = Pattern(pattern)
+    assert compiled._no_return
+
+    assert at_once(compiled, [text, "milk", text * 3]) == plainly(compiled, [text, "milk", text * 3])
+
+
+@pytest.mark.parametrize(
+    "pattern", [".", r"a\s", "a$", "[^b]", r"\r", "\r", r"\x0d", "[!\r]", "[[:cntrl:]]", r"a\B", "a\\"]
+)
+def test_a_pattern_that_may_match_a_carriage_return_has_every_text_looked_at(pattern: str) -> None:
+    compiled = compiled_or_not(pattern)
+
+    assert compiled is None or not compiled._no_return
 
 
 @pytest.mark.parametrize("texts", [["the user"] * 3000, ["the user"] * 2999 + ["the ser"], ["ser"] * 3000])

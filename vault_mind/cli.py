@@ -335,7 +335,7 @@ def grep(
         spans=json or only or out.is_terminal,
     )
     sides = [side if side is not None else around or 0 for side in (before, after)]
-    view = render.GrepView(paths, counts, only and not invert, *sides)
+    view = render.GrepView(paths, counts, only and not invert, sides[0], sides[1], plain=not out.is_terminal)
     session.index.look_ahead(compiled)
     sync(session)
     found = session.index.grepped(compiled)
@@ -702,15 +702,27 @@ def _copy_sample(target: Path) -> None:
         raise WriteFailedError(str(target), (error.strerror or str(error)).lower()) from error
 
 
+GATHERED = 1 << 14  # characters that are printed in one go
+
+
 def _put_pieces(out: Screen, shown: Iterable[list[Piece]]) -> bool:
-    """Print each as it comes; whether there was any."""
+    """Print each as it comes, or where that is no terminal as much at a time as a pipe takes; whether there was any."""
     terminal, file, some = out.is_terminal, out.file, False
-    for pieces in shown:
-        some = True
-        if terminal:
-            out.put(pieces)
-        else:
-            file.write(text_of(pieces))
+    held, size = list[str](), 0
+    try:
+        for pieces in shown:
+            some = True
+            if terminal:
+                out.put(pieces)
+                continue
+            text = text_of(pieces)
+            held.append(text)
+            size += len(text)
+            if size >= GATHERED:
+                whole, held, size = "".join(held), [], 0
+                file.write(whole)
+    finally:  # also when what comes next cannot be found
+        file.write("".join(held))
     return some
 
 

@@ -118,9 +118,7 @@ class Index:
         if ahead and ahead[0] is pattern:
             yield from ahead[2]
             return
-        for memory, place, spans in self._mended(lambda: self._search.grepped(pattern)):
-            if lines := pattern.lines_at(memory.text, place, spans):
-                yield memory, lines
+        yield from self._mended(lambda: self._search.grepped(pattern))
 
     def look_ahead(self, pattern: "Pattern") -> None:
         """Where another process is at work on the vault's listing, look for `pattern` in what is indexed already.

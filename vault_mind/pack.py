@@ -11,6 +11,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import IO
 
+_END = ord("\n")
+
 
 class PackError(Exception):
     """The file does not hold what was put into it."""
@@ -59,8 +61,12 @@ class Pack:
 
     def text(self, start: int, size: int) -> str:
         """The text of `size` bytes that begins at `start`. Raises PackError when there is none."""
+        end = start + size
+        view = self._mapped if end < len(self._mapped) else self.view(end + 1)
+        if not 0 <= start <= end or view[end] != _END:
+            raise PackError("a text does not end where it should")
         try:
-            return self.data(start, size).decode()
+            return str(view[start:end], "utf-8")
         except UnicodeDecodeError as error:
             raise PackError(str(error)) from error
 

@@ -550,8 +550,14 @@ def _memory(opened: Generation, row: Sequence[Any]) -> Memory:
 
 def _held(opened: Generation, numbers: Sequence[int]) -> dict[int, Memory]:
     """The memories of those numbers as their rows are now."""
-    every = (opened.db.execute(marked(_READ + "WHERE id IN ({})", part), part) for part in parts(numbers))
-    return {row[0]: _memory(opened, row) for rows in every for row in rows}
+    found: dict[int, Memory] = {}
+    text_at = opened.pack.text
+    for part in parts(numbers):
+        for number, path, fault, conflict, start, size in opened.db.execute(
+            marked(_READ + "WHERE id IN ({})", part), part
+        ):
+            found[number] = Memory(path, text_at(start, size), fault, conflict)
+    return found
 
 
 def _hashed(opened: Generation, row: Sequence[Any]) -> bytes:

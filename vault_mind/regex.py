@@ -5,9 +5,9 @@ import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain, groupby, islice, pairwise
+from itertools import groupby, islice, pairwise, takewhile
 from mmap import mmap
-from operator import itemgetter
+from operator import eq, itemgetter
 from threading import Thread
 from typing import Any, NamedTuple, TypeVar, overload
 
@@ -21,6 +21,7 @@ THREADS = 8
 SPARSE = 160  # matches among them up to which the threads do not hinder each other
 NEAR = 64  # texts
 MANY = 64  # matches in one text from which on it is looked through when its lines are shown, as it may take long
+NOWHERE = -1  # in the place of a match
 WRONG = 1 << 11  # bytes for one text that is looked at in vain, up to which it pays to look for less than is asked
 
 _CLASS = r"\[\^?\]?(?:\\.|\[:\^?\w+:\]|\[(?!:\^?\w+:\])|[^\]\\\[])*\]"
@@ -32,6 +33,8 @@ _PARENTHESIS = re.compile(rf"{_LITERAL}|[()]", re.DOTALL)
 _TOKEN = re.compile(rf"\\Q(?P<quoted>.*?)(?:\\E|\Z)|{_ESCAPE}|{_CLASS}|\(\?(?:P?<\w+>|[\w-]+[:)])|.", re.DOTALL)
 _WORD_BEFORE = re.compile(r"((?:\(\?[imsU]+\))*)\\b(?![*+?{])")
 _WITHIN_A_LINE = re.compile(r"(?:[^\\\[\n(]|\((?!\?)|\\[bBdw]|\\[^\w\n])*")  # can match no newline, however it is read
+
+_NO_RETURN = re.compile(r"(?:[\w \-(|)?*+{,}]|\\[bdw]|\[[\w-]+\])*")  # can match no \r, nor what stands beside one
 
 _NO_WORD = r"[^\p{L}\p{M}\p{N}_]"  # RE2's \b knows ASCII only, and nothing of a word that ends in a sign
 _START, _END = "(?m:^)", "(?m:$)"
@@ -53,7 +56,6 @@ _A_NEWLINE = "a match lies within one line; grep -U lets it span lines"
 
 Span = tuple[int, int]
 Pack = bytes | mmap
-Found = tuple[int, Sequence[Span] | None]
 T = TypeVar("T")
 Match = Callable[[Pack, int, int], Sequence[Span]]
 
@@ -70,13 +72,35 @@ class Line(NamedTuple):
     context: bool = False
 
 
+_LINE = partial(tuple.__new__, Line)  # faster than the class itself, and a search makes thousands
+
+
+class Found(NamedTuple):
+    """The texts of a pack that may have lines to give, ascending, each with where its first match is noted.
+
+    From there on `begins` and `ends` are bounds of matches, in bytes of the pack, those of one text after
+    those of another; NOWHERE: only the text can tell.
+    """
+
+    # A span for each match would be thousands of objects that the garbage collector looks through.
+
+    firsts: dict[int, int]
+    begins: list[int]
+    ends: list[int]
+
+    def spans(self, first: int, end: int) -> Iterator[Span]:
+        """The matches that are noted from `first` on, of the text that ends at `end`."""
+        some = slice(first, first + MANY)  # of a text with more of them none is noted
+        return takewhile(lambda span: span[0] < end, zip(self.begins[some], self.ends[some], strict=True))
+
+
 class Lines(Sequence[Line]):
     """The lines of one text that match, at least one, made when they are first looked at."""
 
-    __slots__ = ("_data", "_made", "_pattern", "_spans", "_start")
+    __slots__ = ("_at", "_found", "_made", "_pattern", "_start", "_text")
 
-    def __init__(self, pattern: "Pattern", data: str, start: int, spans: Sequence[Span]) -> None:
-        self._pattern, self._data, self._start, self._spans = pattern, data, start, spans
+    def __init__(self, pattern: "Pattern", text: str, start: int, found: Found, at: int) -> None:
+        self._pattern, self._text, self._start, self._found, self._at = pattern, text, start, found, at
         self._made: list[Line] | None = None
 
     def __bool__(self) -> bool:
@@ -90,14 +114,14 @@ class Lines(Sequence[Line]):
         return self._all()[at]
 
     def __len__(self) -> int:
-        return len(self._all())
+        return len(self._made or self._all())
 
     def __iter__(self) -> Iterator[Line]:
-        return iter(self._all())
+        return iter(self._made or self._all())
 
     def _all(self) -> list[Line]:
         if self._made is None:
-            self._made = self._pattern.around(self._data, self._start, self._spans)
+            self._made = self._pattern.around(self._text, self._start, self._found, self._at)
         return self._made
 
 
@@ -133,6 +157,7 @@ class Pattern:
         for source in sources:
             _refused(source, fixed=fixed, multiline=self._multiline)
         self._marked = spans
+        self._no_return = not word and all("\r" not in s if fixed else _NO_RETURN.fullmatch(s) for s in sources)
         self._invert, self._most, self._group = invert, most, int(word)  # -w matches what stands around the group
         case = {"case_sensitive": not ignore_case, "never_nl": not self._multiline}
         whole = "|".join(sources)
@@ -157,72 +182,91 @@ class Pattern:
         found = self._touched(data) if spans is None else iter(_around(data, 0, spans, marked=self._marked))
         return islice(_others(data, found) if self._invert else found, self._most)
 
-    def lines_at(self, text: str, place: Span, spans: Sequence[Span] | None) -> Sequence[Line]:
-        """As `lines` of `text`, for which `found` gave `spans` of the pack that holds it at `place`."""
-        if spans and "\r" not in text:
-            whole = len(text) if text.isascii() else len(text.encode())
-            if whole == place[1] - place[0] and text[0] != "\ufeff":  # a crash may have left something behind it
-                return Lines(self, text, place[0], spans)
-        return list(self.lines(text.removeprefix("\ufeff")))
+    def lines_of(
+        self, found: Found, placed: Iterable[tuple[T, str, int, int, int]]
+    ) -> Iterator[tuple[T, Sequence[Line]]]:
+        """Of each of `placed` that has any, its lines as of `lines`, made when they are first looked at.
 
-    def around(self, text: str, start: int, spans: Sequence[Span]) -> list[Line]:
-        """The lines of `text` that hold `spans`, each within a line, in bytes, of which it begins at `start`."""
-        return _around(text.encode(), start, spans, marked=self._marked)[: self._most]
+        That is whatever stands for a text, the text, where the pack that was searched holds it from
+        and to, and where in what was `found` its matches are noted.
+        """
+        sure = self._no_return
+        for one, text, start, end, at in placed:
+            if at >= 0 and len(text) == end - start and (sure or "\r" not in text) and text.isascii():
+                yield one, Lines(self, text, start, found, at)
+            elif lines := self._lines_at(text, start, end, found, at):
+                yield one, lines
+
+    def _lines_at(self, text: str, start: int, end: int, found: Found, at: int) -> Sequence[Line]:
+        if at >= 0 and "\r" not in text and len(text.encode()) == end - start and text[0] != "\ufeff":
+            return Lines(self, text, start, found, at)
+        return list(self.lines(text.removeprefix("\ufeff")))  # or a crash has left something behind it
+
+    def around(self, text: str, start: int, found: Found, at: int) -> list[Line]:
+        """The lines of `text` that hold what was `found` from `at` on, in a pack in which it begins at `start`."""
+        if "\r" in text:  # what matches before one that ends a line is not among them
+            return list(self.lines(text))
+        if text.isascii():
+            lines = _around_plain(text, start, found, at, marked=self._marked)
+        else:
+            data = text.encode()
+            lines = _around(data, start, found.spans(at, start + len(data)), marked=self._marked)
+        return lines if self._most is None else lines[: self._most]
 
     def candidates(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
         """The indices, ascending, of the texts in `pack` that may have lines to give; every other one has none.
 
         `pack` holds texts as UTF-8, each followed by one newline more; text i begins at `starts[i]`.
         """
-        return (text for text, _ in self.found(pack, starts, first=True))
+        return iter(self.found(pack, starts, first=True).firsts)
 
-    def found(self, pack: Pack, starts: Sequence[int], *, first: bool = False) -> Sequence[Found]:
-        """As `candidates`, each with the spans of bytes in `pack` that match; None: only its text can tell.
-
-        With `first` only the first span of a text may be there.
-        """
+    def found(self, pack: Pack, starts: Sequence[int], *, first: bool = False) -> Found:
+        """As `candidates`, each with its matches in `pack`; with `first` only the first of a text may be there."""
         if self._invert:
-            return [(text, None) for text in range(len(starts))]
+            return Found(dict.fromkeys(range(len(starts)), NOWHERE), [], [])
         if self._multiline:
-            return [(text, None) for text in self._one_by_one(pack, starts)]
+            return Found(dict.fromkeys(self._one_by_one(pack, starts), NOWHERE), [], [])
         return self._all_at_once(pack, starts, first=first or (self._most == 1 and not self._marked))
 
-    def _all_at_once(self, pack: Pack, starts: Sequence[int], *, first: bool) -> Sequence[Found]:
+    def _all_at_once(self, pack: Pack, starts: Sequence[int], *, first: bool) -> Found:
         """By several threads where the first texts hold few matches: with many, each would wait for the other."""
         head = bisect_left(starts, min(PART, len(pack)))
         scout = self._loose or self._scout
         seen = self._seen(scout, pack, starts, 0, head, once=first)
-        found = self._sorted_out(scout, seen, pack, starts)
-        if self._loose and (len(seen) - len(found)) * WRONG > PART:
+        found = Found({}, [], [])
+        self._sort_out(scout, seen, pack, starts, found)
+        if self._loose and (len(seen[0]) - len(found.firsts)) * WRONG > PART:
             scout = self._scout
         threads = max(min(os.cpu_count() or 1, THREADS, len(pack) // PART), 1)
-        if len(seen) > SPARSE:
+        if len(seen[0]) > SPARSE:
             threads = 1
         rest = len(starts) - head
         cuts = [head + rest * part // threads for part in range(threads + 1)]
         works = [partial(self._seen, scout, pack, starts, *each, once=first) for each in pairwise(cuts)]
         parts = [works[0]()] if threads == 1 else _in_threads(works)
-        return found + self._sorted_out(scout, list(chain.from_iterable(parts)), pack, starts)
+        for part in parts:
+            self._sort_out(scout, part, pack, starts, found)
+        return found
 
     def _seen(
         self, scout: Match, pack: Pack, starts: Sequence[int], first: int, last: int, *, once: bool
-    ) -> list[Span]:
+    ) -> tuple[list[int], list[int]]:
         """Where `scout` finds something in the texts from `first` to before `last`; of a text no more than matters."""
-        found: list[Span] = []
+        begins, ends = list[int](), list[int]()
         if first >= last:
-            return found
+            return begins, ends
         at, end = starts[first], starts[last] if last < len(starts) else len(pack)
         once = once or not self._tells or scout is not self._match
         while at < end:
             stop = pack.find(b"\n", at + WINDOW)  # no match runs over the end of a line, so a window may end at any
             stop = end if stop < 0 or stop > end else stop
             while at < stop:
-                span = scout(pack, at, stop)[0]
-                begin, at = span
+                begin, at = scout(pack, at, stop)[0]
                 if begin < 0 or begin == end:  # what is empty and stands at the end belongs to none of them
                     break
-                found.append(span)
-                piled = len(found) % MANY == 0 and begin < self._following(starts, found[-MANY][0], end)
+                begins.append(begin)
+                ends.append(at)
+                piled = len(begins) % MANY == 0 and begin < self._following(starts, begins[-MANY], end)
                 if once or begin == at or piled:
                     at = self._following(starts, begin, end)
                 elif not self._marked:  # the rest of the line says nothing more
@@ -230,7 +274,7 @@ class Pattern:
             else:
                 continue
             at = stop + 1
-        return found
+        return begins, ends
 
     @staticmethod
     def _following(starts: Sequence[int], at: int, end: int) -> int:
@@ -238,37 +282,43 @@ class Pattern:
         text = bisect_right(starts, at)
         return starts[text] if text < len(starts) else end
 
-    def _sorted_out(self, scout: Match, seen: Sequence[Span], pack: Pack, starts: Sequence[int]) -> list[Found]:
-        """The texts in which `scout` has `seen` something, those left out that hold no match after all."""
+    def _sort_out(
+        self, scout: Match, seen: tuple[list[int], list[int]], pack: Pack, starts: Sequence[int], found: Found
+    ) -> None:
+        """Add to `found` the texts in which `scout` has `seen` something, and that hold a match after all."""
         tells = self._tells and scout is self._match
-        found: list[Found] = []
-        spans: list[Span] = []
-        text, following, count = 0, 0, len(starts)
-        for span in seen:
-            if span[0] >= following:
+        begins, ends = seen
+        firsts = found.firsts
+        first, text, following, count = 0, 0, 0, len(starts)
+        for place, begin in enumerate(begins, len(found.begins)):
+            if begin >= following:
                 far = text + NEAR  # few steps from one to the next, mostly
-                near = far < count and starts[far] > span[0]
-                text = bisect_right(starts, span[0], text, far if near else count) - 1
+                near = far < count and starts[far] > begin
+                text = bisect_right(starts, begin, text, far if near else count) - 1
                 following = starts[text + 1] if text + 1 < count else len(pack)
-                spans = []
                 if tells:
-                    found.append((text, spans))
+                    firsts[text] = first = place
                 else:
-                    told = self._told(pack, starts[text], following - 1)
-                    if told is None or told:
-                        found.append((text, told))
-            spans.append(span)
-            if tells and (span[0] == span[1] or len(spans) == MANY):  # an empty one may stand on no line of its text
-                found[-1] = (text, None)
-        return found
+                    self._tell(pack, text, starts[text], following - 1, found)
+            elif tells and place - first >= MANY - 1:
+                firsts[text] = NOWHERE
+        if not tells:
+            return
+        found.begins.extend(begins)
+        found.ends.extend(ends)
+        if any(map(eq, begins, ends)):  # an empty one may stand on no line of its text
+            for begin in (begin for begin, end in zip(begins, ends, strict=True) if begin == end):
+                firsts[bisect_right(starts, begin) - 1] = NOWHERE
 
-    def _told(self, pack: Pack, start: int, end: int) -> list[Span] | None:
-        """The spans of the text from `start` to `end`; None where the bytes as they are do not tell them."""
+    def _tell(self, pack: Pack, text: int, start: int, end: int, found: Found) -> None:
+        """Add to `found` the text from `start` to `end`, unless the bytes as they are tell that it holds no match."""
         spans = None if self._beside else self._within(pack, start, end)
-        if spans or spans is None:
-            return spans
-        marked = pack.find(b"\r", start, end) >= 0 or pack[start : start + 3] == b"\xef\xbb\xbf"
-        return None if marked else []
+        if spans:
+            found.firsts[text] = len(found.begins)
+            found.begins.extend(begin for begin, _ in spans)
+            found.ends.extend(end for _, end in spans)
+        elif spans is None or pack.find(b"\r", start, end) >= 0 or pack[start : start + 3] == b"\xef\xbb\xbf":
+            found.firsts[text] = NOWHERE
 
     def _one_by_one(self, pack: Pack, starts: Sequence[int]) -> Iterator[int]:
         """With bounds: a match that may span lines would run through one text after another."""
@@ -412,6 +462,31 @@ def _around(data: bytes, start: int, spans: Iterable[Span], *, marked: bool) -> 
     if stop >= 0:
         found.append(_line(number, data[first:stop], places))
     return found
+
+
+def _around_plain(text: str, start: int, found: Found, at: int, *, marked: bool) -> list[Line]:
+    """As `_around` of a text whose characters are bytes, which it need not be turned into."""
+    _, begins, ends = found
+    lines: list[Line] = []
+    number, first, size, count = 1, 0, len(text), len(begins)
+    begin = begins[at] - start
+    while begin < size:
+        counted, first = first, text.rfind("\n", first, begin) + 1 or first
+        if first > counted:
+            number += text.count("\n", counted, first)
+        stop = text.find("\n", begin)
+        if stop < 0:
+            stop = size
+        places: tuple[Span, ...] = ((begin - first, ends[at] - start - first),) if marked else ()
+        at += 1
+        begin = begins[at] - start if at < count else size
+        while begin < stop:  # more on the same line
+            if marked:
+                places = (*places, (begin - first, ends[at] - start - first))
+            at += 1
+            begin = begins[at] - start if at < count else size
+        lines.append(_LINE((number, text[first:stop], places, False)))
+    return lines
 
 
 def _line_end(data: Pack, at: int) -> int:

@@ -40,6 +40,8 @@ NOTHING_FITS = "nothing really fits"
 
 def visible(text: str) -> str:
     """`text` with every control character spelt out (`^[`, `<U+202E>`); newline and tab stay."""
+    if text.isprintable():  # most is, and that is soon seen
+        return text
     return _CONTROL.sub(_spelt, text.replace("\r\n", "\n"))
 
 
@@ -114,13 +116,17 @@ def memories(found: Sequence[Memory], *, long: bool) -> list[Piece]:
 
 @dataclass(frozen=True)
 class GrepView:
-    """What `grep` shows: the lines with so many around them, `only` what matched, a `count`, or the `paths`."""
+    """What `grep` shows: the lines with so many around them, `only` what matched, a `count`, or the `paths`.
+
+    Nobody sees the styles of what is `plain`.
+    """
 
     paths: bool = False
     count: bool = False
     only: bool = False
     before: int = 0
     after: int = 0
+    plain: bool = False
 
 
 def grep_lines(memory: Memory, lines: Iterable["Line"]) -> list[Piece]:
@@ -136,6 +142,9 @@ def grep(found: Iterable[tuple[Memory, Sequence["Line"]]], view: GrepView) -> It
             yield [(one_line(memory.path), "cyan"), ("\n", "")]
         elif view.count:
             yield [(one_line(memory.path), "magenta"), (f":{_grep_count(lines, view)}\n", "")]
+        elif view.plain and not (view.before or view.after or view.only):
+            path = one_line(memory.path)
+            yield [("".join([f"{path}:{line.number}:{visible(line.text)}\n" for line in lines]), "")]
         elif not (view.before or view.after):
             yield list(_grep_lines(memory, lines, only=view.only))
         else:

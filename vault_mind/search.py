@@ -36,7 +36,7 @@ from vault_mind.rows import ABSENT, ASIDE, CURRENT
 
 if TYPE_CHECKING:
     from vault_mind.meaning import Meaning
-    from vault_mind.regex import Pattern, Span
+    from vault_mind.regex import Line, Pattern
 
 SPARE = 10  # memories beyond the candidates; where more tie at that place, tantivy's order says which are candidates
 TIES = 4_096  # memories with the very same score that are put in order by path
@@ -234,20 +234,23 @@ class Search:
             allowed = matching if allowed is None else allowed & matching
         return allowed
 
-    def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, Span, Sequence[Span] | None]]":
-        """The memories that may have lines to give, by path; with each what `Pattern.lines_at` is told of its place."""
+    def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, Sequence[Line]]]":
+        """The memories with lines that match, by path; the lines are made as they are asked for, of what was read."""
         texts, starts, owners = self._postings.texts()
-        size = len(texts)
-        found = {owners[one[0]]: one for one in pattern.found(texts, starts)}
-        found.pop(0, None)  # nobody's any more
-        memories = self._postings.numbered(list(found))
+        found = pattern.found(texts, starts)
+        places = {owners[at]: at for at in found.firsts}
+        places.pop(0, None)  # nobody's any more
+        memories = self._postings.numbered(list(places))
+        paths = {number: memory.path for number, memory in memories.items()}
+        last, size = len(starts) - 1, len(texts)
 
-        def placed(number: int) -> "tuple[Memory, Span, Sequence[Span] | None]":
-            at, spans = found[number]
-            end = starts[at + 1] if at + 1 < len(starts) else size
-            return memories[number], (starts[at], end - 1), spans
+        def placed() -> "Iterator[tuple[Memory, str, int, int, int]]":
+            for number in sorted(paths, key=paths.__getitem__):
+                at, memory = places[number], memories[number]
+                end = starts[at + 1] if at < last else size
+                yield memory, memory.text, starts[at], end - 1, found.firsts[at]
 
-        return map(placed, sorted(memories, key=lambda number: memories[number].path))
+        return pattern.lines_of(found, placed())
 
     def matching(self, pattern: "Pattern") -> Iterator[int]:
         """The numbers of the memories that may match."""
