@@ -56,9 +56,9 @@ def test_the_score_is_the_one_computed_by_hand() -> None:
 
 
 def test_the_score_of_a_query_is_the_sum_of_its_terms() -> None:
-    memories = vault_of("tea milk", "tea sugar", "milk", "bread")
+    memories = vault_of("milk tea", "tea sugar", "milk", "bread")
 
-    both = rank(memories, "tea milk", 1)[0]
+    both = rank(memories, "tea milk", 1)[0]  # the other way round: they do not stand together as they were asked
 
     each = [rank(memories, word, 4) for word in ("tea", "milk")]
     alone = [hit.score for hits in each for hit in hits if hit.memory.path == "1.md"]

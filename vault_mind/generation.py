@@ -1,7 +1,7 @@
 """One generation of the index's files: tantivy's postings, one SQLite file, and the texts; made, checked, opened."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +73,19 @@ _ENGINES = (sqlite3.Error, ValueError, OSError, StopIteration, OverflowError, In
 GUARD = Guard()
 
 
+class Beside(dict[int, Sequence[int]]):
+    """Of a number the two before and the two after it in its chat, worked out when it is first asked for."""
+
+    def __init__(self, columns: Callable[[], Columns]) -> None:
+        super().__init__()
+        self._columns = columns
+
+    def __missing__(self, number: int) -> Sequence[int]:
+        with GUARD:
+            found = self[number] = tuple(self._columns().beside(number))
+            return found
+
+
 class Generation:
     """A generation in use. Its searcher keeps its files open, so that it outlives their deletion."""
 
@@ -105,7 +118,8 @@ class Generation:
             self.alike: dict[str, Alike] = {}
             self.paths: dict[int, str] = {}
             self.links: dict[int, list[int]] = {}
-            self.beside: dict[int, Sequence[int]] = {}
+            self.beside = Beside(lambda: self.columns)
+            self.laid: dict[int, str] = {}
             self.vocabulary: dict[str, Sequence[str]] = {}
             self.memories: dict[int, Memory] = {}
             self.forget_columns()

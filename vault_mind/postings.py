@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import tantivy
 
 from vault_mind.batch import Batch, Numbered, dead, marked, parts, write
+from vault_mind.closeness import laid_out
 from vault_mind.columns import Columns
 from vault_mind.compounds import reversed_terms
 from vault_mind.errors import WriteFailedError
@@ -42,6 +43,7 @@ _WITHOUT_MEANING = "SELECT id FROM files WHERE id NOT IN (SELECT id FROM meaning
 _NAMED = "SELECT s.stem, f.id, f.path FROM stems s JOIN files f ON f.id = s.id WHERE s.stem IN ({})"
 _LINKING = "SELECT target, source FROM links WHERE target IN ({})"
 _PATHS = "SELECT id, path FROM files WHERE id IN ({})"
+_PLACES = "SELECT id, start, size FROM files WHERE id IN ({})"
 _NOTE_MEANING = "INSERT OR REPLACE INTO meanings VALUES (?, ?)"
 _SPOKEN = "SELECT DISTINCT lang FROM labels WHERE lang != '' ORDER BY lang"
 _SPEAKS = "SELECT 1 FROM files WHERE label IN (SELECT id FROM labels WHERE lang = ?) LIMIT 1"
@@ -245,13 +247,25 @@ class Postings:
                 opened.languages = [lang for lang in spoken if opened.db.execute(_SPEAKS, (lang,)).fetchone()]
             return opened.languages
 
-    def beside(self, number: int) -> Sequence[int]:
-        """The two before and the two after `number` in its chat, as far as there are such."""
-        known = self._opened.beside.get(number) if self._opened else None
-        if known is None:
-            known = tuple(self.columns.beside(number))
-            self._open().beside[number] = known
-        return known
+    @property
+    def beside(self) -> Callable[[int], Sequence[int]]:
+        """What gives the two before and the two after a number in its chat, as far as there are such."""
+        return self._open().beside.__getitem__
+
+    def laid_out(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        """The texts of those numbers, and of others, laid out for `closeness`; empty of one that is gone by now."""
+        with GUARD:
+            opened = self._open()
+            kept = opened.laid
+            if missing := [number for number in numbers if number not in kept]:
+                if len(kept) > KEPT - len(missing):
+                    kept.clear()
+                    missing = list(numbers)
+                kept |= dict.fromkeys(missing, "")
+                for part in parts(missing):
+                    for number, start, size in opened.db.execute(marked(_PLACES, part), part):
+                        kept[number] = laid_out(opened.pack.text(start, size))
+            return kept
 
     def linked(self, numbers: Sequence[int]) -> dict[int, list[int]]:
         """Of each of `numbers` those that it links to and those that link to it."""

@@ -1,8 +1,8 @@
 """rank(memories, query, k): which memories bear on a query, and in what order. Pure; the index must agree with it.
 
-Okapi BM25 over analysed terms; then a second look at the best, in which a memory gains from those that
-were learned beside it and those that it is linked with: what bears on a question is often told in two
-sentences, of which only one holds its words.
+Okapi BM25 over analysed terms; then a second look at the best, in which a memory gains where words of the
+question stand near one another in it, and from those that were learned beside it and those that it is
+linked with: what bears on a question is often told in two sentences, of which only one holds its words.
 """
 
 import re
@@ -12,10 +12,12 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from math import log
+from operator import itemgetter
 from typing import Protocol, TypeVar
 
 from vault_mind.analysis import LONGEST, language_named, query_terms, stopwords, terms
 from vault_mind.analysis import words as words_of
+from vault_mind.closeness import Sought, laid_out, nearness, sought
 from vault_mind.compounds import kin, reversed_terms
 from vault_mind.dates import mentioned
 from vault_mind.memory import Memory
@@ -25,6 +27,9 @@ from vault_mind.spelling import Alike, nearest
 K1 = 1.2
 B = 0.75
 CANDIDATES = 100  # memories that get a second look
+LOOKED_INTO = 20  # the best of them, and those that tie with the last, in which words may stand near one another
+CLOSE = 1.0  # what two words that do count, beside the lesser of them
+WEIGHTY = 0.5  # idf from which on a word is looked for there: about that of one that six in ten memories hold
 LENDERS = 50  # the best of them, and those that tie with the last, from which others gain
 BESIDE, SECOND = 0.5, 0.25  # share of the best score within two places in the same chat, and of the next best
 LINKERS, LINKED = 10, 0.3  # likewise, from which those gain that they link to or that link to them, and the share
@@ -117,7 +122,9 @@ def rank(
     own = [(number, value) for number, value in scored if value > 0 and passes(number)]
     own = sorted(own, key=lambda pair: (-pair[1], pair[0]))[: max(CANDIDATES, k)]
     chats, links = _beside(vault), _linked(vault)
-    final = second_look(own, lambda n: chats.get(n, ()), links)
+    together = weighty(asked, read.words, language, frequencies.frequency, len(vault))
+    gained = drawn_together(own, together, lambda n: laid_out(vault[n].text))
+    final = second_look(lifted(own, gained), lambda n: chats.get(n, ()), links)
     known = dict(own)
     best = sorted((-value, number) for number, value in final.items() if number in known or passes(number))
     most = ideal(asked, frequencies.frequency, len(vault))
@@ -220,6 +227,7 @@ def score(
     return total
 
 
+@lru_cache(maxsize=1 << 14)
 def idf(frequency: int, memories: int) -> float:
     """ln(1 + (N - df + 0.5) / (df + 0.5)), which stays above 0 for a term that most memories hold."""
     return log(1 + (memories - frequency + 0.5) / (frequency + 0.5))
@@ -251,22 +259,54 @@ def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float
     return held * min(1.0, ANSWERED / max(len(words), 1)) or 1.0
 
 
+def weighty(asked: Asked, words: str, language: str, frequency: Callable[[str], int], memories: int) -> Sought:
+    """The words of a question that count where they stand near one another in a memory."""
+    values = {
+        term: weight * value
+        for term, weight in asked.weights.items()
+        if (value := idf(frequency(term), memories)) >= WEIGHTY
+    }
+    return sought(words[:READ], values, language, asked.guessed)
+
+
+def drawn_together(own: Sequence[tuple[int, float]], asked: Sought, laid: Callable[[int], str]) -> dict[int, float]:
+    """What the best of `own` gain where words that were `asked` stand near one another in a text as `laid` gives it."""
+    if not CLOSE or len(asked.values) < 2:
+        return {}
+    found = ((number, nearness(asked, laid(number))) for number, _ in foremost(own, LOOKED_INTO))
+    return {number: CLOSE * value for number, value in found if value}
+
+
+def lifted(own: Sequence[tuple[int, float]], gained: Mapping[int, float]) -> Sequence[tuple[int, float]]:
+    """The scores of `own` with what some have `gained`, best first."""
+    if not gained:
+        return own
+    found = [(number, value + gained[number] if number in gained else value) for number, value in own]
+    return sorted(found, key=itemgetter(1), reverse=True)
+
+
 def second_look(
     own: Sequence[tuple[int, float]],
     beside: Callable[[int], Iterable[int]],
     linked: Mapping[int, Sequence[int]],
+    least: float = 0.0,
 ) -> dict[int, float]:
     """The scores after sharing, from the memories' `own` scores, best first.
 
     `beside` gives a memory's neighbours in its chat, two to either side, and `linked` the memories
-    that one is linked with in either direction.
+    that one is linked with in either direction. One that cannot come to `least` may be left out.
     """
     final = dict(own)
+    for number, _ in foremost(own, LINKERS) if linked else ():
+        final |= {other: 0.0 for other in linked.get(number, ()) if other not in final}
     score_of = final.get
     taken: dict[int, float] = {}
     taken_of = taken.get
     for number, value in foremost(own, LENDERS):  # best first, so that each takes from the best before the next best
+        too_little = value * (BESIDE + SECOND) < least  # for one that nothing else is lent to
         for other in beside(number):
+            if too_little and other not in final:
+                continue
             share = taken_of(other, BESIDE)
             if share:
                 taken[other] = SECOND if share == BESIDE else 0.0
@@ -277,7 +317,7 @@ def second_look(
             for other in linked.get(number, ()):
                 if other not in served and other != number:
                     served.add(other)
-                    final[other] = final.get(other, 0.0) + value * LINKED
+                    final[other] += value * LINKED
     return final
 
 

@@ -9,6 +9,7 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_mind.analysis import terms, words
+from vault_mind.closeness import Sought
 from vault_mind.errors import EmbeddingError, SettingsError
 from vault_mind.memory import Memory
 from vault_mind.postings import Postings
@@ -17,20 +18,24 @@ from vault_mind.ranking import (
     CANDIDATES,
     FITS,
     LINKERS,
+    LOOKED_INTO,
     STAMP,
     Asked,
     Explanation,
     Hit,
     blended,
+    drawn_together,
     fit,
     foremost,
     gifts,
     ideal,
+    lifted,
     score,
     searched_terms,
     second_look,
     visible,
     weighed,
+    weighty,
 )
 from vault_mind.rows import ABSENT, ASIDE, CURRENT
 
@@ -60,9 +65,9 @@ class Search:
     def ranked(self, query: Query, k: int, now: datetime, *, past: bool) -> list[Hit]:
         """The best `k` for the words of `query`."""
         look = self._look(query, k, now, past=past)
-        final = second_look(look.own, self._postings.beside, look.links)
         fits: Mapping[int, float] = {}
-        least = look.own[k - 1][1] if len(look.own) >= k else 0.0  # no score was made less
+        least = look.lifted[k - 1][1] if len(look.lifted) >= k else 0.0  # no score is made less
+        final = second_look(look.lifted, self._postings.beside, look.links, 0.0 if self._meaning else least)
         if self._meaning and (cosines := self._cosines(query, list(final))):
             fits = _standing_out(cosines)
             final, least = blended(final, cosines), 0.0
@@ -83,8 +88,18 @@ class Search:
         asked = weighed(query.words, self._language, postings.languages(), postings, now)
         sieve = _Sieve(postings, query, now, self._language, past=past, allowed=self._allowed(query))
         own = self._best(asked, query, k, sieve)
-        links = postings.linked([number for number, _ in foremost(own, LINKERS)])
-        return _Look(asked, sieve, own, links, ideal(asked, postings.frequency, postings.totals.memories))
+        memories = postings.totals.memories
+        gained = self._gained(own, weighty(asked, query.words, self._language, postings.frequency, memories))
+        best = lifted(own, gained)
+        links = postings.linked([number for number, _ in foremost(best, LINKERS)])
+        return _Look(asked, sieve, own, gained, best, links, ideal(asked, postings.frequency, memories))
+
+    def _gained(self, own: Scores, asked: Sought) -> Mapping[int, float]:
+        """What the best gain because words that were asked stand near one another in them."""
+        if len(asked.values) < 2:
+            return {}
+        laid = self._postings.laid_out([number for number, _ in foremost(own, LOOKED_INTO)])
+        return drawn_together(own, asked, laid.__getitem__)
 
     def _cosines(self, query: Query, numbers: Sequence[int]) -> dict[int, float]:
         """How near the memories of `numbers`, and the nearest of all, are to the question; what is new is embedded."""
@@ -169,14 +184,16 @@ class Search:
         numbers = {
             path: number for path, (number, _) in self._postings.known([hit.memory.path for hit in hits]).items()
         }
-        final = second_look(look.own, self._postings.beside, look.links)
+        final = second_look(look.lifted, self._postings.beside, look.links)
         embedded = self._embedded(list(numbers.values()))
         highest = max(final.values(), default=0.0)
         found = []
         for hit in hits:
             number = numbers.get(hit.memory.path, 0)
             parts = self._parts_of(hit.memory, own.get(number, 0.0), look)
-            given = gifts(number, look.own, self._postings.beside, look.links)
+            if number in look.gained:
+                parts.append(("words near one another", look.gained[number]))
+            given = gifts(number, look.lifted, self._postings.beside, look.links)
             lenders = self._postings.numbered([other for _, other, _ in given])
             parts += [(f"{how} {lenders[other].path}", value) for how, other, value in given if other in lenders]
             if self._meaning:
@@ -256,11 +273,16 @@ class Search:
 
 
 class _Look(NamedTuple):
-    """A search up to the second look: `ideal` is what a memory of usual length with every word would score."""
+    """A search up to the second look: `own` are the scores by words alone, `lifted` with what some `gained`.
+
+    `ideal` is what a memory of usual length with every word would score.
+    """
 
     asked: Asked
     sieve: "_Sieve"
     own: Scores
+    gained: Mapping[int, float]
+    lifted: Sequence[tuple[int, float]]
     links: Mapping[int, Sequence[int]]
     ideal: float
 
