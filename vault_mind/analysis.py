@@ -87,11 +87,21 @@ def query_terms(text: str, language: str = "english", also: Sequence[str] = ()) 
     `also` names the other languages that memories of the vault are in: a word is then given as each
     of them stems it, and the stopwords are those of the language that most of the query's are of.
     """
-    spoken = dict.fromkeys((language, *also))
-    chunks = list(_chunks(text))
-    telling = min(([c for c in chunks if not _is_stopword(c, one)] for one in spoken), key=len) or chunks
-    found = (term for chunk in telling for one in spoken for term in _asked(chunk, one))
+    return asked_terms(telling(text, language, also), language, also)
+
+
+def asked_terms(telling: Iterable[str], language: str = "english", also: Sequence[str] = ()) -> list[str]:
+    """The distinct terms of the words of a query that `telling` gave."""
+    found = (term for word in telling for one in (language, *also) for term in _asked(word, one))
     return list(dict.fromkeys(found))[:MOST]
+
+
+def telling(text: str, language: str = "english", also: Sequence[str] = ()) -> Sequence[str]:
+    """The words of a query that are not stopwords, as they were written; all where nothing else is left."""
+    chunks = list(_chunks(text))
+    if not also:
+        return [chunk for chunk in chunks if not _is_stopword(chunk, language)] or chunks
+    return min(([c for c in chunks if not _is_stopword(c, one)] for one in (language, *also)), key=len) or chunks
 
 
 def words(text: str) -> list[str]:
@@ -168,7 +178,9 @@ def _known_stopword(chunk: str, language: str) -> bool:
 def _looked_up(chunk: str, language: str) -> bool:
     known = stopwords(language)
     word = folded(chunk.lstrip("#."))
-    return word in known or ("'" in word and all(part in known for part in word.split("'")))
+    if word in known or ("'" in word and all(part in known for part in word.split("'"))):
+        return True
+    return not word.strip("_")  # which has no terms
 
 
 class _Table(dict[str, tuple[str, ...]]):

@@ -5,12 +5,13 @@ that and neither parsed nor stemmed: so it costs a few microseconds. Scripts wit
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
+from itertools import repeat
 from os.path import commonprefix
 from typing import NamedTuple
 
-from vault_mind.analysis import LONGEST, folded, terms, unspaced, words
+from vault_mind.analysis import LONGEST, folded, terms, unspaced
 
 NEAR = 8  # words from the one to the other; 1: side by side
 REACH = 16 * NEAR  # characters, likewise
@@ -22,27 +23,32 @@ SHORT = 3  # characters; a beginning so short says little, so the word must end 
 _BETWEEN = re.compile(r"[\W_]+")
 _ASCII = str.maketrans({**dict.fromkeys('!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~', " "), "'": None})
 _HEAD, _FOOT = "---", "\n---"
+_NOTHING = repeat(0.0)
 
 
 class Sought(NamedTuple):
     """Words of a question in its order: each as it is looked for, and what it counts."""
 
-    beginnings: tuple[str, ...]
-    values: tuple[float, ...]
+    beginnings: Sequence[str]
+    values: Sequence[float]
 
 
-def sought(question: str, values: Mapping[str, float], language: str, guessed: Mapping[str, Sequence[str]]) -> Sought:
-    """The words of `question` of which `values` knows a term, or a term that was `guessed` in its place."""
-    found = []
-    for word in words(question):
-        others = guessed.get(word)
+def sought(
+    telling: Iterable[str], values: Mapping[str, float], language: str, guessed: Mapping[str, Sequence[str]]
+) -> Sought:
+    """The words of a question of which `values` knows a term, or one that was `guessed` in its place."""
+    beginnings: list[str] = []
+    counted: list[float] = []
+    for word in telling:
+        others = guessed.get(word.lstrip("#.")) if guessed else None
         known, beginning = (others, f" {others[0]}") if others else _known(word, language)
-        counted = [values[term] for term in known if term in values]
-        if counted and beginning:
-            found.append((beginning, max(counted)))
-            if len(found) == MOST:
+        value = max(map(values.get, known, _NOTHING), default=0.0)
+        if value:
+            beginnings.append(beginning)
+            counted.append(value)
+            if len(counted) == MOST:
                 break
-    return Sought(tuple(beginning for beginning, _ in found), tuple(value for _, value in found))
+    return Sought(beginnings, counted)
 
 
 def nearness(asked: Sought, laid: str) -> float:
@@ -51,9 +57,9 @@ def nearness(asked: Sought, laid: str) -> float:
     Each two count what the lesser of both does; those with others between them in the question a share of it.
     """
     beginnings, values = asked
-    held = [place for place, beginning in enumerate(beginnings) if beginning in laid]
-    if len(held) < 2:
+    if sum(map(laid.__contains__, beginnings)) < 2:  # as with most texts
         return 0.0
+    held = [place for place, beginning in enumerate(beginnings) if beginning in laid]
     total = 0.0
     for at, first in enumerate(held[:-1], 1):
         for second in held[at : at + APART]:

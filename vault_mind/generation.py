@@ -86,6 +86,24 @@ class Beside(dict[int, Sequence[int]]):
             return found
 
 
+class Frequencies(dict[str, int]):
+    """Of a term how many memories hold it, counted when it is first asked for."""
+
+    def __init__(self, searcher: Any, schema: tantivy.Schema, *, dead: bool) -> None:
+        super().__init__()
+        self._searcher, self._schema, self._dead = searcher, schema, dead
+
+    def __missing__(self, term: str) -> int:
+        with GUARD:
+            if self._dead:  # tantivy knows the dead as well; counting walks through all postings of the term
+                query = tantivy.Query.term_query(self._schema, "terms", term, index_option="freq")
+                found = int(self._searcher.search(query, 1, count=True).count)
+            else:
+                found = int(self._searcher.doc_freq("terms", term))
+            self[term] = found
+            return found
+
+
 class Generation:
     """A generation in use. Its searcher keeps its files open, so that it outlives their deletion."""
 
@@ -114,7 +132,8 @@ class Generation:
             self.index.reload()
             self.searcher: Any = self.index.searcher()  # its stubs lack the count
             self.languages: Sequence[str] | None = None
-            self.frequencies: dict[str, int] = {}
+            self.frequencies = Frequencies(self.searcher, self.schema, dead=totals.dead > 0)
+            self.queries: dict[tuple[str, float], tantivy.Query] = {}
             self.alike: dict[str, Alike] = {}
             self.paths: dict[int, str] = {}
             self.links: dict[int, list[int]] = {}

@@ -195,20 +195,18 @@ class Postings:
             opened = self._settled()
             query = _query(opened, weights, needed, among)
             found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
-            numbers = opened.searcher.fast_field_values("id", [address for _, address in found]) if found else []
-            hits = list(zip(numbers, [value for value, _ in found], strict=True))
+            values, addresses = zip(*found, strict=True) if found else ((), ())
+            numbers = opened.searcher.fast_field_values("id", list(addresses)) if found else []
+            hits = list(zip(numbers, values, strict=True))
             known = len(opened.columns["state"])  # another process may have committed postings, and not yet their rows
             if hits and max(numbers) >= known:
                 hits = [hit for hit in hits if hit[0] < known]
             return Proposal(hits, len(found) < limit)
 
-    def frequency(self, term: str) -> int:
-        """How many memories hold `term`."""
-        known = self._opened.frequencies.get(term) if self._opened else None
-        if known is not None:
-            return known
-        with GUARD:
-            return _frequency(self._open(), term)
+    @property
+    def frequency(self) -> Callable[[str], int]:
+        """What tells how many memories hold a term."""
+        return self._open().frequencies.__getitem__
 
     def beginning(self, prefix: str) -> Sequence[str]:
         """Every term that begins with `prefix`, sorted."""
@@ -303,11 +301,12 @@ class Postings:
         return {path: number for _, number, path in rows}
 
     def paths(self, numbers: Sequence[int]) -> dict[int, str]:
-        """The paths of those numbers; those that are gone by now are left out."""
+        """The paths of those numbers, and of others; those that are gone by now are left out."""
         known = self._open().paths
-        for part in parts([number for number in numbers if number not in known]):
-            known.update(self.rows(marked(_PATHS, part), part))
-        return {number: known[number] for number in numbers if number in known}
+        if missing := [number for number in numbers if number not in known]:
+            for part in parts(missing):
+                known.update(self.rows(marked(_PATHS, part), part))
+        return known
 
     def known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
         """Of each of `paths` that is indexed its number and the hash of what was read."""
@@ -494,24 +493,21 @@ def _query(
 
 
 def _term(opened: Generation, term: str, weight: float) -> tantivy.Query:
+    known = opened.queries.get((term, weight))
+    if known is None:
+        if len(opened.queries) >= KEPT:
+            opened.queries.clear()
+        known = opened.queries[term, weight] = _made(opened, term, weight)
+    return known
+
+
+def _made(opened: Generation, term: str, weight: float) -> tantivy.Query:
     query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
     totals = opened.totals
     if totals.dead:  # tantivy counts the dead as well, until it has swept them out
         counted = opened.searcher.doc_freq("terms", term)
-        weight *= idf(_frequency(opened, term), totals.memories) / idf(counted, totals.memories + totals.dead)
+        weight *= idf(opened.frequencies[term], totals.memories) / idf(counted, totals.memories + totals.dead)
     return query if weight == 1 else tantivy.Query.boost_query(query, weight)
-
-
-def _frequency(opened: Generation, term: str) -> int:
-    known = opened.frequencies.get(term)
-    if known is None:  # a search asks for it several times
-        if opened.totals.dead:  # counting walks through all postings of the term
-            query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
-            known = int(opened.searcher.search(query, 1, count=True).count)
-        else:
-            known = int(opened.searcher.doc_freq("terms", term))
-        opened.frequencies[term] = known
-    return known
 
 
 def _all(opened: Generation, terms: Sequence[str]) -> tantivy.Query:

@@ -6,6 +6,7 @@ linked with: what bears on a question is often told in two sentences, of which o
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,7 +16,7 @@ from math import log
 from operator import itemgetter
 from typing import Protocol, TypeVar
 
-from vault_mind.analysis import LONGEST, language_named, query_terms, stopwords, terms
+from vault_mind.analysis import LONGEST, asked_terms, language_named, stopwords, telling, terms
 from vault_mind.analysis import words as words_of
 from vault_mind.closeness import Sought, laid_out, nearness, sought
 from vault_mind.compounds import kin, reversed_terms
@@ -27,7 +28,7 @@ from vault_mind.spelling import Alike, nearest
 K1 = 1.2
 B = 0.75
 CANDIDATES = 100  # memories that get a second look
-LOOKED_INTO = 20  # the best of them, and those that tie with the last, in which words may stand near one another
+LOOKED_INTO = 12  # the best of them, and those that tie with the last, in which words may stand near one another
 CLOSE = 1.0  # what two words that do count, beside the lesser of them
 WEIGHTY = 0.5  # idf from which on a word is looked for there: about that of one that six in ten memories hold
 LENDERS = 50  # the best of them, and those that tie with the last, from which others gain
@@ -78,10 +79,14 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Asked:
-    """The terms of a query with what each counts, and the terms that were guessed for words that nobody wrote."""
+    """The terms of a query with what each counts, and the terms that were guessed for words that nobody wrote.
+
+    `telling` are its words, without those that only hold a sentence together.
+    """
 
     weights: Mapping[str, float]
     guessed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    telling: Sequence[str] = ()
 
 
 def rank(
@@ -122,8 +127,8 @@ def rank(
     own = [(number, value) for number, value in scored if value > 0 and passes(number)]
     own = sorted(own, key=lambda pair: (-pair[1], pair[0]))[: max(CANDIDATES, k)]
     chats, links = _beside(vault), _linked(vault)
-    together = weighty(asked, read.words, language, frequencies.frequency, len(vault))
-    gained = drawn_together(own, together, lambda n: laid_out(vault[n].text))
+    together, depth = weighty(asked, language, frequencies.frequency, len(vault))
+    gained = drawn_together(foremost(own, depth), together, lambda n: laid_out(vault[n].text))
     final = second_look(lifted(own, gained), lambda n: chats.get(n, ()), links)
     known = dict(own)
     best = sorted((-value, number) for number, value in final.items() if number in known or passes(number))
@@ -180,7 +185,8 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
     """
     words = words[:READ]
     spoken = (language, *also)
-    weights = dict.fromkeys(query_terms(words, language, also), 1.0)
+    told = telling(words, language, also)
+    weights = dict.fromkeys(asked_terms(told, language, also), 1.0)
     guessed: dict[str, tuple[str, ...]] = {}
     if not COMPOUNDING.isdisjoint(spoken):
         for term in list(weights):
@@ -202,7 +208,7 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
                 weights |= {other: GUESSED for other in others if other not in weights}
     for _, span in mentioned(words, now):
         weights |= dict.fromkeys(_stamps(*span), DATED)
-    return Asked(weights, guessed)
+    return Asked(weights, guessed, told)
 
 
 def score(
@@ -259,22 +265,24 @@ def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float
     return held * min(1.0, ANSWERED / max(len(words), 1)) or 1.0
 
 
-def weighty(asked: Asked, words: str, language: str, frequency: Callable[[str], int], memories: int) -> Sought:
-    """The words of a question that count where they stand near one another in a memory."""
-    values = {
-        term: weight * value
-        for term, weight in asked.weights.items()
-        if (value := idf(frequency(term), memories)) >= WEIGHTY
-    }
-    return sought(words[:READ], values, language, asked.guessed)
+def weighty(asked: Asked, language: str, frequency: Callable[[str], int], memories: int) -> tuple[Sought, int]:
+    """The words of a question that count where they stand near one another, and in how many of the best to look."""
+    values: dict[str, float] = {}
+    holders = 0
+    for term, weight in asked.weights.items():
+        often = frequency(term)
+        if often and (value := idf(often, memories)) >= WEIGHTY:
+            values[term] = weight * value
+            holders += often
+    if not CLOSE or len(values) < 2:
+        return Sought((), ()), 0
+    together = sought(asked.telling, values, language, asked.guessed)
+    return together, min(LOOKED_INTO, holders) if len(together.values) > 1 else 0
 
 
-def drawn_together(own: Sequence[tuple[int, float]], asked: Sought, laid: Callable[[int], str]) -> dict[int, float]:
-    """What the best of `own` gain where words that were `asked` stand near one another in a text as `laid` gives it."""
-    if not CLOSE or len(asked.values) < 2:
-        return {}
-    found = ((number, nearness(asked, laid(number))) for number, _ in foremost(own, LOOKED_INTO))
-    return {number: CLOSE * value for number, value in found if value}
+def drawn_together(best: Iterable[tuple[int, float]], asked: Sought, laid: Callable[[int], str]) -> dict[int, float]:
+    """What the `best` gain where words that were `asked` stand near one another in a text as `laid` gives it."""
+    return {number: CLOSE * value for number, _ in best if (value := nearness(asked, laid(number)))}
 
 
 def lifted(own: Sequence[tuple[int, float]], gained: Mapping[int, float]) -> Sequence[tuple[int, float]]:
@@ -299,16 +307,17 @@ def second_look(
     final = dict(own)
     for number, _ in foremost(own, LINKERS) if linked else ():
         final |= {other: 0.0 for other in linked.get(number, ()) if other not in final}
-    score_of = final.get
+    score_of, nobody = final.get, final.keys().isdisjoint
     taken: dict[int, float] = {}
     taken_of = taken.get
     for number, value in foremost(own, LENDERS):  # best first, so that each takes from the best before the next best
         too_little = value * (BESIDE + SECOND) < least  # for one that nothing else is lent to
-        for other in beside(number):
-            if too_little and other not in final:
-                continue
+        others = beside(number)
+        if too_little and nobody(others):
+            continue
+        for other in others:
             share = taken_of(other, BESIDE)
-            if share:
+            if share and not (too_little and other not in final):
                 taken[other] = SECOND if share == BESIDE else 0.0
                 final[other] = score_of(other, 0.0) + value * share
     if linked:
@@ -324,8 +333,8 @@ def second_look(
 def foremost(own: Sequence[tuple[int, float]], count: int) -> Sequence[tuple[int, float]]:
     """The first `count` of `own`, best first, and those that tie with the last of them."""
     end = min(count, len(own))
-    while 0 < end < len(own) and own[end][1] == own[end - 1][1]:
-        end += 1
+    if 0 < end < len(own) and own[end][1] == own[end - 1][1]:
+        end = bisect_right(own, -own[end][1], end, key=lambda pair: -pair[1])
     return own[:end]
 
 

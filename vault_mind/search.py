@@ -9,7 +9,6 @@ from operator import itemgetter
 from typing import TYPE_CHECKING, NamedTuple
 
 from vault_mind.analysis import terms, words
-from vault_mind.closeness import Sought
 from vault_mind.errors import EmbeddingError, SettingsError
 from vault_mind.memory import Memory
 from vault_mind.postings import Postings
@@ -18,7 +17,6 @@ from vault_mind.ranking import (
     CANDIDATES,
     FITS,
     LINKERS,
-    LOOKED_INTO,
     STAMP,
     Asked,
     Explanation,
@@ -89,17 +87,13 @@ class Search:
         sieve = _Sieve(postings, query, now, self._language, past=past, allowed=self._allowed(query))
         own = self._best(asked, query, k, sieve)
         memories = postings.totals.memories
-        gained = self._gained(own, weighty(asked, query.words, self._language, postings.frequency, memories))
+        together, most = weighty(asked, self._language, postings.frequency, memories)
+        close = foremost(own, most)
+        laid = postings.laid_out([number for number, _ in close])
+        gained = drawn_together(close, together, laid.__getitem__)
         best = lifted(own, gained)
         links = postings.linked([number for number, _ in foremost(best, LINKERS)])
         return _Look(asked, sieve, own, gained, best, links, ideal(asked, postings.frequency, memories))
-
-    def _gained(self, own: Scores, asked: Sought) -> Mapping[int, float]:
-        """What the best gain because words that were asked stand near one another in them."""
-        if len(asked.values) < 2:
-            return {}
-        laid = self._postings.laid_out([number for number, _ in foremost(own, LOOKED_INTO)])
-        return drawn_together(own, asked, laid.__getitem__)
 
     def _cosines(self, query: Query, numbers: Sequence[int]) -> dict[int, float]:
         """How near the memories of `numbers`, and the nearest of all, are to the question; what is new is embedded."""
@@ -142,9 +136,12 @@ class Search:
                 break
             if pair[0] in known or sieve.passes(pair[0]):
                 chosen.append(pair)
+        if len(chosen) > k:  # those that tie with the last are not all read
+            paths = self._postings.paths([number for number, _ in chosen])
+            chosen = sorted(chosen, key=lambda pair: (-pair[1], paths.get(pair[0], "")))[:k]
         memories = self._postings.numbered([number for number, _ in chosen])
         found = [(number, memories[number], value) for number, value in chosen if number in memories]
-        return sorted(found, key=lambda one: (-one[2], one[1].path))[:k]
+        return sorted(found, key=lambda one: (-one[2], one[1].path))
 
     def _best(self, asked: Asked, query: Query, k: int, sieve: "_Sieve") -> Scores:
         """The memories with the highest scores of their own that pass: the candidates for a second look."""
@@ -154,8 +151,8 @@ class Search:
         must = _needed(query, self._language, self._postings.languages())
         wanted = max(CANDIDATES, k)
         limit = wanted + SPARE + min(self._postings.columns.hidden, wanted)
-        frequencies = map(self._postings.frequency, asked.weights)
-        if sum(each for each in frequencies if each < self._postings.totals.memories / 2) < k:
+        common = self._postings.totals.memories / 2
+        if sum([often for often in map(self._postings.frequency, asked.weights) if often < common]) < k:
             limit *= 4  # the last of the best hold common words only, and so as many as any others
         while True:
             found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among)
@@ -173,9 +170,10 @@ class Search:
         level = found[wanted][1]
         first = bisect_left(found, -level, key=lambda pair: -pair[1])
         last = bisect_right(found, -level, first, key=lambda pair: -pair[1])
-        paths = self._postings.paths([number for number, _ in found[first:last]])
-        tied = sorted((paths.get(number, ""), number) for number, _ in found[first:last])[: wanted - first]
-        return found[:first] + [(number, level) for _, number in tied]
+        tied = [number for number, _ in found[first:last]]
+        paths = self._postings.paths(tied)
+        tied = sorted(filter(paths.__contains__, tied), key=paths.__getitem__)
+        return found[:first] + [(number, level) for number in tied[: wanted - first]]
 
     def explained(self, query: Query, hits: Sequence[Hit], now: datetime, *, past: bool) -> list[Explanation]:
         """Where the scores of `hits` come from."""
