@@ -133,6 +133,7 @@ class Generation:
             self.searcher: Any = self.index.searcher()  # its stubs lack the count
             self.languages: Sequence[str] | None = None
             self.frequencies = Frequencies(self.searcher, self.schema, dead=totals.dead > 0)
+            self.fillers: dict[tuple[object, ...], tuple[list[tuple[int, float]], int]] = {}
             self.queries: dict[tuple[str, float], tantivy.Query] = {}
             self.alike: dict[str, Alike] = {}
             self.paths: dict[int, str] = {}

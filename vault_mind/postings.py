@@ -10,6 +10,7 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -35,6 +36,8 @@ DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on
 FAR = 0.1  # by which share the average length may be off because of the dead, likewise
 DEAD_OF_MANY, FAR_OF_MANY, MANY = 0.25, 0.25, 2_000  # the same shares where that takes long
 KEPT, KEPT_LENGTH = 10_000, 2_000  # memories that were given and are kept at hand; characters of such a one
+FEW_HOLDERS = 16  # memories that hold any but common terms of a query: as few as most people want to see
+FILLERS = 16  # combinations of common terms whose best memories are kept at hand
 WASTE = 1 << 20  # bytes of dead texts that do not matter
 
 _BACKWARDS = "\n"  # no term begins with it
@@ -193,15 +196,11 @@ class Postings:
         """
         with GUARD:
             opened = self._settled()
-            query = _query(opened, weights, needed, among)
-            found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
-            values, addresses = zip(*found, strict=True) if found else ((), ())
-            numbers = opened.searcher.fast_field_values("id", list(addresses)) if found else []
-            hits = list(zip(numbers, values, strict=True))
-            known = len(opened.columns["state"])  # another process may have committed postings, and not yet their rows
-            if hits and max(numbers) >= known:
-                hits = [hit for hit in hits if hit[0] < known]
-            return Proposal(hits, len(found) < limit)
+            if needed or among is not None:
+                hits, met = _searched(opened, _query(opened, weights, needed, among), limit)
+            else:
+                hits, met = _ranked(opened, weights, limit)
+            return Proposal(hits, met < limit)
 
     @property
     def frequency(self) -> Callable[[str], int]:
@@ -472,6 +471,48 @@ class Postings:
             return (self.folder / "current").read_text("ascii")
         except (OSError, ValueError):
             return ""
+
+
+def _searched(opened: Generation, query: tantivy.Query, limit: int) -> tuple[list[tuple[int, float]], int]:
+    """The best `limit` for a query, number and score; and how many tantivy gave."""
+    found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
+    if not found:
+        return [], 0
+    values, addresses = zip(*found, strict=True)
+    numbers = opened.searcher.fast_field_values("id", list(addresses))
+    known = len(opened.columns["state"])  # another process may have committed postings, and not yet their rows
+    hits = zip(numbers, values, strict=True)
+    return [hit for hit in hits if hit[0] < known] if max(numbers) >= known else list(hits), len(found)
+
+
+def _ranked(opened: Generation, weights: Mapping[str, float], limit: int) -> tuple[list[tuple[int, float]], int]:
+    """As `_searched`, of any of the terms of `weights`.
+
+    Where few hold any but common terms, the others are those that the common terms alone give, and these are kept.
+    """
+    common, holders = opened.totals.memories / 2, 0
+    for often in map(opened.frequencies.__getitem__, weights):
+        holders += often if often < common else 0
+        if holders > FEW_HOLDERS:
+            return _searched(opened, _query(opened, weights, (), None), limit)
+    usual = {term: weight for term, weight in weights.items() if opened.frequencies[term] >= common}
+    if not usual:
+        return _searched(opened, _query(opened, weights, (), None), limit)
+    key = (limit, *usual.items())
+    if key not in opened.fillers:
+        if len(opened.fillers) >= FILLERS:
+            opened.fillers.clear()
+        opened.fillers[key] = _searched(opened, _query(opened, usual, (), None), limit)
+    fillers, met = opened.fillers[key]
+    if not holders:
+        return list(fillers), met
+    telling = {term: weight for term, weight in weights.items() if term not in usual}
+    any_of = tantivy.Query.boolean_query([(_SHOULD, _term(opened, term, weight)) for term, weight in telling.items()])
+    besides = [(_SHOULD, _term(opened, term, weight)) for term, weight in usual.items()]
+    best, _ = _searched(opened, tantivy.Query.boolean_query([(_MUST, any_of), *besides]), holders)
+    held = dict(best)
+    others = [hit for hit in fillers if hit[0] not in held]
+    return sorted([*best, *others], key=itemgetter(1), reverse=True)[:limit], min(len(best) + met, limit)
 
 
 def _query(
