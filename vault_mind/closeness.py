@@ -18,7 +18,7 @@ REACH = 16 * NEAR  # characters, likewise
 APART = 3  # places in the question, likewise; the farther, the less it is worth
 MOST = 32  # words of a question that are looked for
 LAID_OUT = 4_000  # characters of a text that are looked at
-SHORT = 3  # characters; a beginning so short says little, so the word must end there
+SHORT = 2  # characters; a beginning so short says little, so the word must end there
 
 _BETWEEN = re.compile(r"[\W_]+")
 _ASCII = str.maketrans({**dict.fromkeys('!"#$%&()*+,-./:;<=>?@[\\]^_`{|}~', " "), "'": None})
@@ -42,7 +42,7 @@ def sought(
     for word in telling:
         others = guessed.get(word.lstrip("#.")) if guessed else None
         known, beginning = (others, f" {others[0]}") if others else _known(word, language)
-        value = max(map(values.get, known, _NOTHING), default=0.0)
+        value = values.get(known[0], 0.0) if len(known) == 1 else max(map(values.get, known, _NOTHING), default=0.0)
         if value:
             beginnings.append(beginning)
             counted.append(value)
@@ -105,6 +105,6 @@ def _looked_up(word: str, language: str) -> tuple[Sequence[str], str]:
     *before, last = _plain(word).split() or ("",)
     shared = (commonprefix((last, term)) for term in terms(last, language))  # noqa: RUF071  # by character, as meant
     beginning = max(shared, key=len, default="")
-    if not beginning or unspaced(word):
+    if not beginning or unspaced(word) or word[-1] in "+#":  # of C++ and C# nothing would be left but the C
         return (), ""
     return terms(word, language), f" {' '.join((*before, beginning))}{' ' if len(beginning) <= SHORT else ''}"

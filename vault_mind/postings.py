@@ -36,7 +36,6 @@ DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on
 FAR = 0.1  # by which share the average length may be off because of the dead, likewise
 DEAD_OF_MANY, FAR_OF_MANY, MANY = 0.25, 0.25, 2_000  # the same shares where that takes long
 KEPT, KEPT_LENGTH = 10_000, 2_000  # memories that were given and are kept at hand; characters of such a one
-FEW_HOLDERS = 16  # memories that hold any but common terms of a query: as few as most people want to see
 FILLERS = 16  # combinations of common terms whose best memories are kept at hand
 WASTE = 1 << 20  # bytes of dead texts that do not matter
 
@@ -133,6 +132,8 @@ class Postings:
     @property
     def columns(self) -> Columns:
         """The arrays of the last refresh."""
+        if self._opened and "columns" in self._opened.__dict__:  # read already
+            return self._opened.columns
         with GUARD:
             return self._open().columns
 
@@ -189,17 +190,19 @@ class Postings:
         *,
         needed: Sequence[Sequence[Sequence[str]]] = (),
         among: Sequence[int] | None = None,
+        few: bool = False,
     ) -> Proposal:
         """The `limit` memories that tantivy ranks best by the terms of `weights`.
 
         Of each of `needed` all terms of one alternative are there. `among` are the only numbers looked at.
+        With `few` it is known that few memories hold any but common terms.
         """
         with GUARD:
             opened = self._settled()
-            if needed or among is not None:
-                hits, met = _searched(opened, _query(opened, weights, needed, among), limit)
+            if few and not needed and among is None:
+                hits, met = _filled_up(opened, weights, limit)
             else:
-                hits, met = _ranked(opened, weights, limit)
+                hits, met = _searched(opened, _query(opened, weights, needed, among), limit)
             return Proposal(hits, met < limit)
 
     @property
@@ -272,7 +275,7 @@ class Postings:
         if missing := [number for number in numbers if number not in known]:
             found = self._linked(missing)
             known |= {number: found.get(number, []) for number in missing}
-        return {number: known[number] for number in numbers if known[number]}
+        return {number: others for number in numbers if (others := known[number])}
 
     def _linked(self, numbers: Sequence[int]) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
@@ -485,16 +488,13 @@ def _searched(opened: Generation, query: tantivy.Query, limit: int) -> tuple[lis
     return [hit for hit in hits if hit[0] < known] if max(numbers) >= known else list(hits), len(found)
 
 
-def _ranked(opened: Generation, weights: Mapping[str, float], limit: int) -> tuple[list[tuple[int, float]], int]:
-    """As `_searched`, of any of the terms of `weights`.
+def _filled_up(opened: Generation, weights: Mapping[str, float], limit: int) -> tuple[list[tuple[int, float]], int]:
+    """As `_searched`, of any of the terms of `weights`, of which few memories hold any but common ones.
 
-    Where few hold any but common terms, the others are those that the common terms alone give, and these are kept.
+    The others are those that the common terms alone give; these are kept, as they fill up whatever is asked so.
     """
-    common, holders = opened.totals.memories / 2, 0
-    for often in map(opened.frequencies.__getitem__, weights):
-        holders += often if often < common else 0
-        if holders > FEW_HOLDERS:
-            return _searched(opened, _query(opened, weights, (), None), limit)
+    common = opened.totals.memories / 2
+    holders = sum(often for often in map(opened.frequencies.__getitem__, weights) if often < common)
     usual = {term: weight for term, weight in weights.items() if opened.frequencies[term] >= common}
     if not usual:
         return _searched(opened, _query(opened, weights, (), None), limit)

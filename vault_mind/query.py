@@ -90,7 +90,7 @@ class Query:
     @property
     def filters(self) -> bool:
         """Whether anything but words was asked."""
-        return self.on_terms or self.on_fields
+        return bool(self.must or self.phrases or self.never) or self.on_fields
 
     @property
     def on_terms(self) -> bool:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from math import log
-from operator import itemgetter
+from operator import itemgetter, mul
 from typing import Protocol, TypeVar
 
 from vault_mind.analysis import LONGEST, asked_terms, language_named, stopwords, telling, terms
@@ -35,6 +35,7 @@ LENDERS = 50  # the best of them, and those that tie with the last, from which o
 BESIDE, SECOND = 0.5, 0.25  # share of the best score within two places in the same chat, and of the next best
 LINKERS, LINKED = 10, 0.3  # likewise, from which those gain that they link to or that link to them, and the share
 KIN = 0.5  # what a term counts that is part of a compound that was asked for, or has such a part
+CAREFUL = 0.999  # of a bound, so that no rounding makes it one too high
 MOST_KIN = 64  # terms that one term brings along
 READ = 20_000  # characters of a query; somebody who pastes a book asks about its beginning
 MOST_GUESSED = 8  # words of a query that are guessed at; in a long text they are rather another's language
@@ -257,11 +258,11 @@ def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float
     words = {term: weight for term, weight in asked.weights.items() if term[0] != STAMP}
     for others in asked.guessed.values():  # all of them stand for one word, which was another
         words = {term: 1 / len(others) if term in others else weight for term, weight in words.items()}
-    values = {term: idf(frequency(term), memories) for term in words}
+    values = [idf(frequency(term), memories) for term in words]
     if memories < SMALL:
-        most = max((value for term, value in values.items() if frequency(term)), default=1.0)
-        values = {term: min(value, most) for term, value in values.items()}
-    held = sum(weight * values[term] for term, weight in words.items())
+        most = max((value for term, value in zip(words, values, strict=True) if frequency(term)), default=1.0)
+        values = [min(value, most) for value in values]
+    held = sum(map(mul, words.values(), values))
     return held * min(1.0, ANSWERED / max(len(words), 1)) or 1.0
 
 
@@ -307,27 +308,37 @@ def second_look(
     final = dict(own)
     for number, _ in foremost(own, LINKERS) if linked else ():
         final |= {other: 0.0 for other in linked.get(number, ()) if other not in final}
-    score_of, nobody = final.get, final.keys().isdisjoint
-    taken: dict[int, float] = {}
-    taken_of = taken.get
-    for number, value in foremost(own, LENDERS):  # best first, so that each takes from the best before the next best
-        too_little = value * (BESIDE + SECOND) < least  # for one that nothing else is lent to
-        others = beside(number)
-        if too_little and nobody(others):
-            continue
-        for other in others:
-            share = taken_of(other, BESIDE)
-            if share and not (too_little and other not in final):
-                taken[other] = SECOND if share == BESIDE else 0.0
-                final[other] = score_of(other, 0.0) + value * share
-    if linked:
-        served: set[int] = set()
-        for number, value in foremost(own, LINKERS):
-            for other in linked.get(number, ()):
-                if other not in served and other != number:
-                    served.add(other)
-                    final[other] += value * LINKED
+    _lend_beside(final, foremost(own, LENDERS), beside, least)
+    served: set[int] = set()
+    for number, value in foremost(own, LINKERS) if linked else ():
+        for other in linked.get(number, ()):
+            if other not in served and other != number:
+                served.add(other)
+                final[other] += value * LINKED
     return final
+
+
+def _lend_beside(
+    final: dict[int, float],
+    lenders: Sequence[tuple[int, float]],
+    beside: Callable[[int], Iterable[int]],
+    least: float,
+) -> None:
+    """Add to `final` what the `lenders`, best first, lend to those beside them; not to all who stay below `least`."""
+    known, nobody = final.get, final.keys().isdisjoint
+    taken: dict[int, float] = {}
+    taken_by = taken.get
+    rich = bisect_right(lenders, -least * CAREFUL, key=lambda pair: -pair[1] * (BESIDE + SECOND))
+    for number, value in lenders[:rich]:  # best first, so that each takes from the best before the next best
+        for other in beside(number):
+            if share := taken_by(other, BESIDE):
+                taken[other] = SECOND if share == BESIDE else 0.0
+                final[other] = known(other, 0.0) + value * share
+    for number, value in [pair for pair in lenders[rich:] if not nobody(beside(pair[0]))]:
+        for other in beside(number):
+            if other in final and (share := taken_by(other, BESIDE)):  # one who has nothing else would stay below
+                taken[other] = SECOND if share == BESIDE else 0.0
+                final[other] += value * share
 
 
 def foremost(own: Sequence[tuple[int, float]], count: int) -> Sequence[tuple[int, float]]:

@@ -148,14 +148,15 @@ class Search:
         if not asked.weights:
             return []
         among = sieve.among()
-        must = _needed(query, self._language, self._postings.languages())
+        must = _needed(query, self._language, self._postings.languages()) if query.on_terms else ()
         wanted = max(CANDIDATES, k)
         limit = wanted + SPARE + min(self._postings.columns.hidden, wanted)
         common = self._postings.totals.memories / 2
-        if sum([often for often in map(self._postings.frequency, asked.weights) if often < common]) < k:
+        few = sum([often for often in map(self._postings.frequency, asked.weights) if often < common]) < k
+        if few:
             limit *= 4  # the last of the best hold common words only, and so as many as any others
         while True:
-            found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among)
+            found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among, few=few)
             passing = sieve.passing(found)
             level = passing[min(k, len(passing)) - 1][1] if passing else 0.0
             tied = bool(passing) and passing[-1][1] == level
