@@ -14,7 +14,7 @@ from tests.conftest import NOW, THOROUGH
 from tests.test_index import agrees, do, put, scratch
 from vault_mind import Index, Vault
 from vault_mind.query import Query, parse
-from vault_mind.ranking import CANDIDATES, LENDERS, LINKERS, Hit
+from vault_mind.ranking import CANDIDATES, LENDERS, LINKERS, Hit, rank
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -389,8 +389,11 @@ def test_questions_that_few_memories_answer_are_filled_up_as_the_reference_does(
 
     index.sync()
 
+    memories = list(index.vault.memories())
     for query in (*asked, *reversed(asked)):  # and again, with what the others left at hand
         assert agrees(index, query, k)
+        expected = [hit.memory.path for hit in rank(memories, query, k, now=NOW)]
+        assert [hit.memory.path for hit in index.ranked(query, k, now=NOW)] == expected
     put(index.vault, "0/000.md", "Gone.")
     put(index.vault, "new.md", "The user met a walrus.")
     index.sync()
