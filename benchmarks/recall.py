@@ -229,12 +229,16 @@ def _mean(values: Iterable[float]) -> float:
 
 
 STEPS: Sequence[tuple[str, dict[str, float]]] = (
-    ("words alone", {"BESIDE": 0.0, "SECOND": 0.0, "LINKED": 0.0, "GUESSED": 0.0, "KIN": 0.0, "DATED": 0.0}),
-    ("+ what was learned beside it", {"LINKED": 0.0, "GUESSED": 0.0, "KIN": 0.0, "DATED": 0.0}),
-    ("+ links", {"GUESSED": 0.0, "KIN": 0.0, "DATED": 0.0}),
-    ("+ terms spelt nearly like unknown", {"KIN": 0.0, "DATED": 0.0}),
-    ("+ parts of compounds", {"DATED": 0.0}),
-    ("+ the time that is asked about", {}),
+    (
+        "words alone",
+        {"BESIDE": 0.0, "SECOND": 0.0, "LINKED": 0.0, "GUESSED": 0.0, "KIN": 0.0, "DATED": 0.0, "CLOSE": 0.0},
+    ),
+    ("+ what was learned beside it", {"LINKED": 0.0, "GUESSED": 0.0, "KIN": 0.0, "DATED": 0.0, "CLOSE": 0.0}),
+    ("+ links", {"GUESSED": 0.0, "KIN": 0.0, "DATED": 0.0, "CLOSE": 0.0}),
+    ("+ terms spelt nearly like unknown", {"KIN": 0.0, "DATED": 0.0, "CLOSE": 0.0}),
+    ("+ parts of compounds", {"DATED": 0.0, "CLOSE": 0.0}),
+    ("+ the time that is asked about", {"CLOSE": 0.0}),
+    ("+ words near one another", {}),
 )
 
 

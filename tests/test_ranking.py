@@ -12,17 +12,23 @@ from vault_mind.memory import Memory, parse
 from vault_mind.query import parse as parse_query
 from vault_mind.ranking import (
     BESIDE,
+    CLOSE,
     FITS,
     LENDERS,
     LINKED,
     LINKERS,
+    LOOKED_INTO,
     SECOND,
+    Asked,
     Hit,
+    drawn_together,
     foremost,
     gifts,
+    lifted,
     rank,
     score,
     second_look,
+    weighty,
 )
 
 WORDS = st.sampled_from("tea green milk the is and who coffee Café 猫 猫が好き C++ e-mail BilgePump don't".split())
@@ -56,9 +62,9 @@ def test_the_score_is_the_one_computed_by_hand() -> None:
 
 
 def test_the_score_of_a_query_is_the_sum_of_its_terms() -> None:
-    memories = vault_of("tea milk", "tea sugar", "milk", "bread")
+    memories = vault_of("milk tea", "tea sugar", "milk", "bread")
 
-    both = rank(memories, "tea milk", 1)[0]
+    both = rank(memories, "tea milk", 1)[0]  # the other way round: they do not stand together as they were asked
 
     each = [rank(memories, word, 4) for word in ("tea", "milk")]
     alone = [hit.score for hits in each for hit in hits if hit.memory.path == "1.md"]
@@ -83,6 +89,90 @@ def test_score_needs_no_more_than_counts() -> None:
     assert score({"tea": 1.0}, {"tea": 1}, {"tea": 1}, 1, 1.0) == pytest.approx(log(1 + 0.5 / 1.5))
     assert score({"tea": 1.0}, {"milk": 1}, {"tea": 0}, 1, 1.0) == 0.0
     assert score({}, {}, {}, 0, 0.0) == 0.0
+
+
+# --- words near one another ------------------------------------------------------------------------
+
+
+def test_words_that_stand_near_one_another_as_they_were_asked_count_more() -> None:
+    memories = vault_of("pot with a moka", "moka with a pot", "bread", "cheese", "salt")
+
+    hits = rank(memories, "moka pot", 2)
+
+    apart = rank(memories, "pot, a moka", 2)
+    assert paths(hits) == ["2.md", "1.md"]
+    assert paths(apart) == ["1.md", "2.md"]
+    assert hits[0].score == pytest.approx(hits[1].score + CLOSE * log(1 + 3.5 / 2.5))  # idf of both: two of five
+
+
+@pytest.mark.parametrize(
+    "question", ["moka pot", "a moka or another pot", "mocha, moka pots", "moka pot of the user", "is the moka pot hot"]
+)
+def test_however_a_question_is_put_its_words_near_one_another_count(question: str) -> None:
+    others = [f"salt number {number}" for number in range(9)]
+    memories = vault_of("the user's pot, which is no moka", "the user's moka, which is a pot", *others)
+
+    assert paths(rank(memories, question, 2)) == ["2.md", "1.md"]
+
+
+def test_a_word_that_nearly_every_memory_holds_stands_near_nothing() -> None:
+    memories = vault_of(*(f"user number {number}" for number in range(9)), "user moka", "moka user")
+
+    hits = rank(memories, "user moka", 2)
+
+    assert paths(hits) == ["10.md", "11.md"]
+    assert hits[0].score == hits[1].score
+
+
+def test_what_is_guessed_for_an_unknown_word_counts_near_others_too() -> None:
+    memories = vault_of("spread with a hazelnut", "hazelnut with a spread", "bread", "cheese", "salt")
+
+    assert paths(rank(memories, "hazlenut spread", 2)) == ["2.md", "1.md"]
+
+
+def test_only_so_many_of_the_best_are_looked_into_and_those_that_tie_with_the_last() -> None:
+    best = [(number, float(100 - number)) for number in range(LOOKED_INTO)]
+    tied = [(100 + number, best[-1][1]) for number in range(3)]
+    asked = Asked({"moka": 1.0, "pot": 1.0}, telling=("moka", "pot"))
+
+    together, depth = weighty(asked, "english", lambda term: 100, 1000)
+    gained = drawn_together(foremost([*best, *tied, (999, 1.0)], depth), together, lambda number: " moka pot ")
+
+    assert gained.keys() == {number for number, _ in [*best, *tied]}
+
+
+@pytest.mark.parametrize(("holders", "depth"), [({"moka": 1, "pot": 2}, 3), ({"moka": 0, "pot": 2}, 0), ({}, 0)])
+def test_no_more_are_looked_into_than_can_hold_the_words(holders: dict[str, int], depth: int) -> None:
+    asked = Asked({"moka": 1.0, "pot": 1.0}, telling=("moka", "pot"))
+
+    assert weighty(asked, "english", lambda term: holders.get(term, 0), 1000)[1] == depth
+
+
+def test_what_is_gained_changes_the_order_and_nothing_else() -> None:
+    own = [(1, 5.0), (2, 4.0), (3, 4.0), (4, 1.0)]
+
+    assert lifted(own, {}) is own
+    assert lifted(own, {3: 0.5, 4: 9.0}) == [(4, 10.0), (1, 5.0), (3, 4.5), (2, 4.0)]
+
+
+@given(
+    st.lists(st.tuples(st.integers(1, 40), st.integers(1, 9).map(float)), unique_by=lambda pair: pair[0], max_size=40),
+    st.dictionaries(st.integers(1, 40), st.lists(st.integers(1, 60), max_size=4, unique=True)),
+    st.dictionaries(st.integers(1, 40), st.lists(st.integers(1, 60), max_size=4)),
+    st.integers(1, 12),
+)
+def test_what_cannot_come_to_the_least_may_be_left_out_and_nothing_else(
+    scores: list[tuple[int, float]], near: dict[int, list[int]], links: dict[int, list[int]], k: int
+) -> None:
+    own = sorted(scores, key=lambda pair: (-pair[1], pair[0]))
+    least = own[k - 1][1] if len(own) >= k else 0.0
+
+    everything = second_look(own, lambda number: near.get(number, ()), links)
+    enough = second_look(own, lambda number: near.get(number, ()), links, least)
+
+    assert {number: value for number, value in enough.items() if value >= least} == {
+        number: value for number, value in everything.items() if value >= least
+    }
 
 
 # --- small and empty vaults -----------------------------------------------------------------------

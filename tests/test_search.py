@@ -14,7 +14,7 @@ from tests.conftest import NOW, THOROUGH
 from tests.test_index import agrees, do, put, scratch
 from vault_mind import Index, Vault
 from vault_mind.query import Query, parse
-from vault_mind.ranking import CANDIDATES, LENDERS, LINKERS, Hit
+from vault_mind.ranking import CANDIDATES, LENDERS, LINKERS, Hit, rank
 
 Write = Callable[[str, str | bytes], Path]
 
@@ -348,6 +348,57 @@ def test_a_guess_says_for_which_word_it_stands(index: Index, write: Write) -> No
     hits = index.search("wolrus", 5, now=NOW)
 
     assert [what for what, _ in index.explained("wolrus", hits, now=NOW)[0].parts] == ["walrus (for wolrus)"]
+
+
+def test_what_words_near_one_another_bring_is_explained(index: Index, write: Write) -> None:
+    write("a.md", "A pot, no moka.")
+    write("b.md", "A moka pot.")
+    for number in range(5):
+        write(f"other {number}.md", "Salt and bread.")
+
+    hits = index.search("moka pot", 2, now=NOW)
+
+    first, second = index.explained("moka pot", hits, now=NOW)
+    assert [hit.memory.path for hit in hits] == ["b.md", "a.md"]
+    assert [what for what, _ in first.parts] == ["moka", "pot", "words near one another"]
+    assert [what for what, _ in second.parts] == ["moka", "pot"]
+    assert agrees(index, "moka pot")
+
+
+def test_what_a_text_says_now_counts_and_not_what_it_said_when_it_was_last_looked_into(
+    index: Index, write: Write
+) -> None:
+    write("a.md", "A moka pot.")
+    write("b.md", "A pot, then a moka.")
+    before = [hit.memory.path for hit in index.search("moka pot", 2, now=NOW)]
+
+    write("a.md", "A pot, then a moka.")
+    write("b.md", "A moka pot.")
+
+    assert before == ["a.md", "b.md"]
+    assert [hit.memory.path for hit in index.search("moka pot", 2, now=NOW)] == ["b.md", "a.md"]
+    assert agrees(index, "moka pot")
+
+
+@pytest.mark.parametrize("k", [1, 6, 30])
+def test_questions_that_few_memories_answer_are_filled_up_as_the_reference_does(index: Index, k: int) -> None:
+    for number in range(2 * CANDIDATES):
+        told = "walrus" if number % 50 == 7 else "zebra zebra" if number == 30 else ""
+        put(index.vault, f"{number % 7}/{number:03}.md", f"The user {told} " + "drinks tea. " * (number % 3))
+    asked = ("user walrus", "zebra user", "user", "user tea", "walrus zebra", "user nothing", "user walrus tea zebra")
+
+    index.sync()
+
+    memories = list(index.vault.memories())
+    for query in (*asked, *reversed(asked)):  # and again, with what the others left at hand
+        assert agrees(index, query, k)
+        expected = [hit.memory.path for hit in rank(memories, query, k, now=NOW)]
+        assert [hit.memory.path for hit in index.ranked(query, k, now=NOW)] == expected
+    put(index.vault, "0/000.md", "Gone.")
+    put(index.vault, "new.md", "The user met a walrus.")
+    index.sync()
+    for query in asked:
+        assert agrees(index, query, k)
 
 
 def test_a_listing_by_clauses_has_nothing_to_explain(index: Index, write: Write) -> None:

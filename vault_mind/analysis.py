@@ -87,11 +87,21 @@ def query_terms(text: str, language: str = "english", also: Sequence[str] = ()) 
     `also` names the other languages that memories of the vault are in: a word is then given as each
     of them stems it, and the stopwords are those of the language that most of the query's are of.
     """
-    spoken = dict.fromkeys((language, *also))
-    chunks = list(_chunks(text))
-    telling = min(([c for c in chunks if not _is_stopword(c, one)] for one in spoken), key=len) or chunks
-    found = (term for chunk in telling for one in spoken for term in _asked(chunk, one))
+    return asked_terms(telling(text, language, also), language, also)
+
+
+def asked_terms(telling: Iterable[str], language: str = "english", also: Sequence[str] = ()) -> list[str]:
+    """The distinct terms of the words of a query that `telling` gave."""
+    found = (term for word in telling for one in (language, *also) for term in _asked(word, one))
     return list(dict.fromkeys(found))[:MOST]
+
+
+def telling(text: str, language: str = "english", also: Sequence[str] = ()) -> Sequence[str]:
+    """The words of a query that are not stopwords, as they were written; all where nothing else is left."""
+    chunks = list(_chunks(text))
+    if not also:
+        return [chunk for chunk in chunks if not _is_stopword(chunk, language)] or chunks
+    return min(([c for c in chunks if not _is_stopword(c, one)] for one in (language, *also)), key=len) or chunks
 
 
 def words(text: str) -> list[str]:
@@ -107,7 +117,7 @@ def languages() -> list[str]:
 def language_named(text: str) -> str | None:
     """Snowball's name of the language that `de`, `de-AT`, `deu`, `German` or `Deutsch` means; None when unknown."""
     known = _named()
-    name = _folded(text.strip())
+    name = folded(text.strip())
     tries = (name, *(re.split("[-_.@]", word)[0] for word in reversed(name.split())))
     return next((known[one] for one in tries if one in known), None)
 
@@ -115,13 +125,26 @@ def language_named(text: str) -> str | None:
 @lru_cache(maxsize=64)
 def stopwords(language: str) -> frozenset[str]:
     """The stopwords of a language, folded as terms are; none for one that has no list."""
-    return frozenset(map(_folded, FUNCTION_WORDS.get(language, "").split()))
+    return frozenset(map(folded, FUNCTION_WORDS.get(language, "").split()))
+
+
+def folded(text: str) -> str:
+    """`text` as terms are written: without capitals and diacritics."""
+    if text.isascii():
+        return text.lower()
+    apart = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
+    return unicodedata.normalize("NFC", apart.replace("’", "'")).translate(_LETTERS)
+
+
+def unspaced(word: str) -> bool:
+    """Whether a word, as `words` gives it, is a run of a script without spaces: no word is of both kinds."""
+    return word[0] >= "\u0e00" and bool(_unspaced().match(word))
 
 
 @lru_cache(maxsize=1)
 def _named() -> dict[str, str]:
     rows = [row.split() for row in _NAMES.split("|")]
-    return {name: name for name in languages()} | {_folded(name): row[0] for row in rows for name in row}
+    return {name: name for name in languages()} | {folded(name): row[0] for row in rows for name in row}
 
 
 def _chunks(text: str) -> Iterable[str]:
@@ -142,11 +165,6 @@ def _unspaced() -> re.Pattern[str]:
     return re.compile(f"[{_UNSPACED}]")
 
 
-def _is_run(chunk: str) -> bool:
-    """Whether it is of a script without spaces: no chunk is of both kinds."""
-    return chunk[0] >= "\u0e00" and bool(_unspaced().match(chunk))
-
-
 def _is_stopword(chunk: str, language: str) -> bool:
     """Whether it is one, or is made of nothing else by apostrophes (`qu'il`, `c'est`)."""
     return _known_stopword(chunk, language) if len(chunk) <= LONGEST else _looked_up(chunk, language)
@@ -159,8 +177,10 @@ def _known_stopword(chunk: str, language: str) -> bool:
 
 def _looked_up(chunk: str, language: str) -> bool:
     known = stopwords(language)
-    word = _folded(chunk.lstrip("#."))
-    return word in known or ("'" in word and all(part in known for part in word.split("'")))
+    word = folded(chunk.lstrip("#."))
+    if word in known or ("'" in word and all(part in known for part in word.split("'"))):
+        return True
+    return not word.strip("_")  # which has no terms
 
 
 class _Table(dict[str, tuple[str, ...]]):
@@ -214,7 +234,7 @@ def _chunk_terms(chunk: str, language: str) -> Iterable[str]:
     if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):  # nine words in ten
         return _stemmed(chunk[:LONGEST], language)
     chunk = chunk[:UNBROKEN]
-    if _is_run(chunk):
+    if unspaced(chunk):
         return _run_terms(chunk)
     plain = chunk.lstrip("#.")
     simple = plain.isascii() and plain.isalnum()  # as most names of things are: nothing to take out or to part
@@ -226,7 +246,7 @@ def _chunk_terms(chunk: str, language: str) -> Iterable[str]:
     if sum(map(len, pieces)) > 1 or plain[-1] in "+#" or plain[0].isdigit():
         found += [term for term in _wholes(plain, language) if term not in found]
     if chunk[0] == "." or (chunk[0] == "#" and plain[0].isdigit()):  # `.NET`, `#123`; but #tea is tea
-        found.append(chunk[0] + _folded(plain)[:LONGEST])
+        found.append(chunk[0] + folded(plain)[:LONGEST])
     return found
 
 
@@ -238,7 +258,7 @@ def _run_terms(run: str) -> list[str]:
 def _asked(chunk: str, language: str) -> Iterable[str]:
     """What a query asks of a word: of kana, and of the letters of Thai and its like, nothing but pairs."""
     found = _table(language)[chunk]
-    if len(chunk) > 1 and _is_run(chunk):
+    if len(chunk) > 1 and unspaced(chunk):
         return [term for term in found if len(term) > 1 or term > "\u30ff"]
     return found
 
@@ -250,7 +270,7 @@ def _pieces(part: str) -> list[str]:
 def _wholes(compound: str, language: str) -> Iterator[str]:
     """A compound in one word; of `v2.10.1` also `2.10.1` and `2.10`, of `iPhone15` also `iphone`, of `7th` the 7."""
     joined = compound if compound.isalnum() else _JOINTS.sub("", compound)
-    whole = _folded(joined)[:LONGEST]
+    whole = folded(joined)[:LONGEST]
     yield from _stems(joined, language) if whole.isalnum() else [whole]
     for pattern in () if whole.isalpha() else _NUMBERED:
         if forms := pattern.match(whole):
@@ -272,17 +292,10 @@ def _stems(word: str, language: str) -> Iterator[str]:
 def _stemmed(word: str, language: str) -> Iterable[str]:
     """The stem, folded; where accents tell the stemmer something, also that of the word without them."""
     stem = _stemmer(language).stemWord
-    bare = str(stem(_folded(word)))
+    bare = str(stem(folded(word)))
     if language in _PLAIN or word.isascii():
         return (bare,)
-    return dict.fromkeys((_folded(stem(unicodedata.normalize("NFC", word.casefold()))), bare))
-
-
-def _folded(text: str) -> str:
-    if text.isascii():
-        return text.lower()
-    apart = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold()))
-    return unicodedata.normalize("NFC", apart.replace("’", "'")).translate(_LETTERS)
+    return dict.fromkeys((folded(stem(unicodedata.normalize("NFC", word.casefold()))), bare))
 
 
 @lru_cache(maxsize=64)

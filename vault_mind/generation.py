@@ -1,7 +1,7 @@
 """One generation of the index's files: tantivy's postings, one SQLite file, and the texts; made, checked, opened."""
 
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from functools import cached_property
 from pathlib import Path
@@ -73,6 +73,37 @@ _ENGINES = (sqlite3.Error, ValueError, OSError, StopIteration, OverflowError, In
 GUARD = Guard()
 
 
+class Beside(dict[int, Sequence[int]]):
+    """Of a number the two before and the two after it in its chat, worked out when it is first asked for."""
+
+    def __init__(self, columns: Callable[[], Columns]) -> None:
+        super().__init__()
+        self._columns = columns
+
+    def __missing__(self, number: int) -> Sequence[int]:
+        with GUARD:
+            found = self[number] = tuple(self._columns().beside(number))
+            return found
+
+
+class Frequencies(dict[str, int]):
+    """Of a term how many memories hold it, counted when it is first asked for."""
+
+    def __init__(self, searcher: Any, schema: tantivy.Schema, *, dead: bool) -> None:
+        super().__init__()
+        self._searcher, self._schema, self._dead = searcher, schema, dead
+
+    def __missing__(self, term: str) -> int:
+        with GUARD:
+            if self._dead:  # tantivy knows the dead as well; counting walks through all postings of the term
+                query = tantivy.Query.term_query(self._schema, "terms", term, index_option="freq")
+                found = int(self._searcher.search(query, 1, count=True).count)
+            else:
+                found = int(self._searcher.doc_freq("terms", term))
+            self[term] = found
+            return found
+
+
 class Generation:
     """A generation in use. Its searcher keeps its files open, so that it outlives their deletion."""
 
@@ -101,11 +132,14 @@ class Generation:
             self.index.reload()
             self.searcher: Any = self.index.searcher()  # its stubs lack the count
             self.languages: Sequence[str] | None = None
-            self.frequencies: dict[str, int] = {}
+            self.frequencies = Frequencies(self.searcher, self.schema, dead=totals.dead > 0)
+            self.fillers: dict[tuple[object, ...], tuple[list[tuple[int, float]], int]] = {}
+            self.queries: dict[tuple[str, float], tantivy.Query] = {}
             self.alike: dict[str, Alike] = {}
             self.paths: dict[int, str] = {}
             self.links: dict[int, list[int]] = {}
-            self.beside: dict[int, Sequence[int]] = {}
+            self.beside = Beside(lambda: self.columns)
+            self.laid: dict[int, str] = {}
             self.vocabulary: dict[str, Sequence[str]] = {}
             self.memories: dict[int, Memory] = {}
             self.forget_columns()

@@ -10,12 +10,14 @@ import re
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
+from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import tantivy
 
 from vault_mind.batch import Batch, Numbered, dead, marked, parts, write
+from vault_mind.closeness import laid_out
 from vault_mind.columns import Columns
 from vault_mind.compounds import reversed_terms
 from vault_mind.errors import WriteFailedError
@@ -34,6 +36,7 @@ DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on
 FAR = 0.1  # by which share the average length may be off because of the dead, likewise
 DEAD_OF_MANY, FAR_OF_MANY, MANY = 0.25, 0.25, 2_000  # the same shares where that takes long
 KEPT, KEPT_LENGTH = 10_000, 2_000  # memories that were given and are kept at hand; characters of such a one
+FILLERS = 16  # combinations of common terms whose best memories are kept at hand
 WASTE = 1 << 20  # bytes of dead texts that do not matter
 
 _BACKWARDS = "\n"  # no term begins with it
@@ -42,6 +45,7 @@ _WITHOUT_MEANING = "SELECT id FROM files WHERE id NOT IN (SELECT id FROM meaning
 _NAMED = "SELECT s.stem, f.id, f.path FROM stems s JOIN files f ON f.id = s.id WHERE s.stem IN ({})"
 _LINKING = "SELECT target, source FROM links WHERE target IN ({})"
 _PATHS = "SELECT id, path FROM files WHERE id IN ({})"
+_PLACES = "SELECT id, start, size FROM files WHERE id IN ({})"
 _NOTE_MEANING = "INSERT OR REPLACE INTO meanings VALUES (?, ?)"
 _SPOKEN = "SELECT DISTINCT lang FROM labels WHERE lang != '' ORDER BY lang"
 _SPEAKS = "SELECT 1 FROM files WHERE label IN (SELECT id FROM labels WHERE lang = ?) LIMIT 1"
@@ -134,6 +138,8 @@ class Postings:
     @property
     def columns(self) -> Columns:
         """The arrays of the last refresh."""
+        if self._opened and "columns" in self._opened.__dict__:  # read already
+            return self._opened.columns
         with GUARD:
             return self._open().columns
 
@@ -190,29 +196,25 @@ class Postings:
         *,
         needed: Sequence[Sequence[Sequence[str]]] = (),
         among: Sequence[int] | None = None,
+        few: bool = False,
     ) -> Proposal:
         """The `limit` memories that tantivy ranks best by the terms of `weights`.
 
         Of each of `needed` all terms of one alternative are there. `among` are the only numbers looked at.
+        With `few` it is known that few memories hold any but common terms.
         """
         with GUARD:
             opened = self._settled()
-            query = _query(opened, weights, needed, among)
-            found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
-            numbers = opened.searcher.fast_field_values("id", [address for _, address in found]) if found else []
-            hits = list(zip(numbers, [value for value, _ in found], strict=True))
-            known = len(opened.columns["state"])  # another process may have committed postings, and not yet their rows
-            if hits and max(numbers) >= known:
-                hits = [hit for hit in hits if hit[0] < known]
-            return Proposal(hits, len(found) < limit)
+            if few and not needed and among is None:
+                hits, met = _filled_up(opened, weights, limit)
+            else:
+                hits, met = _searched(opened, _query(opened, weights, needed, among), limit)
+            return Proposal(hits, met < limit)
 
-    def frequency(self, term: str) -> int:
-        """How many memories hold `term`."""
-        known = self._opened.frequencies.get(term) if self._opened else None
-        if known is not None:
-            return known
-        with GUARD:
-            return _frequency(self._open(), term)
+    @property
+    def frequency(self) -> Callable[[str], int]:
+        """What tells how many memories hold a term."""
+        return self._open().frequencies.__getitem__
 
     def beginning(self, prefix: str) -> Sequence[str]:
         """Every term that begins with `prefix`, sorted."""
@@ -251,13 +253,25 @@ class Postings:
                 opened.languages = [lang for lang in spoken if opened.db.execute(_SPEAKS, (lang,)).fetchone()]
             return opened.languages
 
-    def beside(self, number: int) -> Sequence[int]:
-        """The two before and the two after `number` in its chat, as far as there are such."""
-        known = self._opened.beside.get(number) if self._opened else None
-        if known is None:
-            known = tuple(self.columns.beside(number))
-            self._open().beside[number] = known
-        return known
+    @property
+    def beside(self) -> Callable[[int], Sequence[int]]:
+        """What gives the two before and the two after a number in its chat, as far as there are such."""
+        return self._open().beside.__getitem__
+
+    def laid_out(self, numbers: Sequence[int]) -> Mapping[int, str]:
+        """The texts of those numbers, and of others, laid out for `closeness`; empty of one that is gone by now."""
+        with GUARD:
+            opened = self._open()
+            kept = opened.laid
+            if missing := [number for number in numbers if number not in kept]:
+                if len(kept) > KEPT - len(missing):
+                    kept.clear()
+                    missing = list(numbers)
+                kept |= dict.fromkeys(missing, "")
+                for part in parts(missing):
+                    for number, start, size in opened.db.execute(marked(_PLACES, part), part):
+                        kept[number] = laid_out(opened.pack.text(start, size))
+            return kept
 
     def linked(self, numbers: Sequence[int]) -> dict[int, list[int]]:
         """Of each of `numbers` those that it links to and those that link to it."""
@@ -267,7 +281,7 @@ class Postings:
         if missing := [number for number in numbers if number not in known]:
             found = self._linked(missing)
             known |= {number: found.get(number, []) for number in missing}
-        return {number: known[number] for number in numbers if known[number]}
+        return {number: others for number in numbers if (others := known[number])}
 
     def _linked(self, numbers: Sequence[int]) -> dict[int, list[int]]:
         found: dict[int, list[int]] = {}
@@ -295,11 +309,12 @@ class Postings:
         return {path: number for _, number, path in rows}
 
     def paths(self, numbers: Sequence[int]) -> dict[int, str]:
-        """The paths of those numbers; those that are gone by now are left out."""
+        """The paths of those numbers, and of others; those that are gone by now are left out."""
         known = self._open().paths
-        for part in parts([number for number in numbers if number not in known]):
-            known.update(self.rows(marked(_PATHS, part), part))
-        return {number: known[number] for number in numbers if number in known}
+        if missing := [number for number in numbers if number not in known]:
+            for part in parts(missing):
+                known.update(self.rows(marked(_PATHS, part), part))
+        return known
 
     def known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
         """Of each of `paths` that is indexed its number and the hash of what was read."""
@@ -467,6 +482,45 @@ class Postings:
             return ""
 
 
+def _searched(opened: Generation, query: tantivy.Query, limit: int) -> tuple[list[tuple[int, float]], int]:
+    """The best `limit` for a query, number and score; and how many tantivy gave."""
+    found = opened.searcher.search(query, max(min(limit, opened.totals.memories), 1), count=False).hits
+    if not found:
+        return [], 0
+    values, addresses = zip(*found, strict=True)
+    numbers = opened.searcher.fast_field_values("id", list(addresses))
+    known = len(opened.columns["state"])  # another process may have committed postings, and not yet their rows
+    hits = zip(numbers, values, strict=True)
+    return [hit for hit in hits if hit[0] < known] if max(numbers) >= known else list(hits), len(found)
+
+
+def _filled_up(opened: Generation, weights: Mapping[str, float], limit: int) -> tuple[list[tuple[int, float]], int]:
+    """As `_searched`, of any of the terms of `weights`, of which few memories hold any but common ones.
+
+    The others are those that the common terms alone give; these are kept, as they fill up whatever is asked so.
+    """
+    common = opened.totals.memories / 2
+    holders = sum(often for often in map(opened.frequencies.__getitem__, weights) if often < common)
+    usual = {term: weight for term, weight in weights.items() if opened.frequencies[term] >= common}
+    if not usual:
+        return _searched(opened, _query(opened, weights, (), None), limit)
+    key = (limit, *usual.items())
+    if key not in opened.fillers:
+        if len(opened.fillers) >= FILLERS:
+            opened.fillers.clear()
+        opened.fillers[key] = _searched(opened, _query(opened, usual, (), None), limit)
+    fillers, met = opened.fillers[key]
+    if not holders:
+        return list(fillers), met
+    telling = {term: weight for term, weight in weights.items() if term not in usual}
+    any_of = tantivy.Query.boolean_query([(_SHOULD, _term(opened, term, weight)) for term, weight in telling.items()])
+    besides = [(_SHOULD, _term(opened, term, weight)) for term, weight in usual.items()]
+    best, _ = _searched(opened, tantivy.Query.boolean_query([(_MUST, any_of), *besides]), holders)
+    held = dict(best)
+    others = [hit for hit in fillers if hit[0] not in held]
+    return sorted([*best, *others], key=itemgetter(1), reverse=True)[:limit], min(len(best) + met, limit)
+
+
 def _query(
     opened: Generation,
     weights: Mapping[str, float],
@@ -486,24 +540,21 @@ def _query(
 
 
 def _term(opened: Generation, term: str, weight: float) -> tantivy.Query:
+    known = opened.queries.get((term, weight))
+    if known is None:
+        if len(opened.queries) >= KEPT:
+            opened.queries.clear()
+        known = opened.queries[term, weight] = _made(opened, term, weight)
+    return known
+
+
+def _made(opened: Generation, term: str, weight: float) -> tantivy.Query:
     query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
     totals = opened.totals
     if totals.dead:  # tantivy counts the dead as well, until it has swept them out
         counted = opened.searcher.doc_freq("terms", term)
-        weight *= idf(_frequency(opened, term), totals.memories) / idf(counted, totals.memories + totals.dead)
+        weight *= idf(opened.frequencies[term], totals.memories) / idf(counted, totals.memories + totals.dead)
     return query if weight == 1 else tantivy.Query.boost_query(query, weight)
-
-
-def _frequency(opened: Generation, term: str) -> int:
-    known = opened.frequencies.get(term)
-    if known is None:  # a search asks for it several times
-        if opened.totals.dead:  # counting walks through all postings of the term
-            query = tantivy.Query.term_query(opened.schema, "terms", term, index_option="freq")
-            known = int(opened.searcher.search(query, 1, count=True).count)
-        else:
-            known = int(opened.searcher.doc_freq("terms", term))
-        opened.frequencies[term] = known
-    return known
 
 
 def _all(opened: Generation, terms: Sequence[str]) -> tantivy.Query:

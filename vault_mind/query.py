@@ -30,6 +30,7 @@ STATES = ("superseded", "expired", "pinned", "current", "conflict")
 SHOWN = 100  # characters of the words, and of a clause in an error, that are said again
 
 _PAST = ("superseded", "expired", "conflict")
+_LETTER = re.compile(r"[^\W_]")
 
 
 @dataclass(frozen=True)
@@ -80,7 +81,7 @@ class Query:
 
         Beside clauses on fields, words that only hold a sentence together rank nothing.
         """
-        if re.search(r"[^\W_]", self.words) is None:
+        if _LETTER.search(self.words) is None:
             return False
         return not self.on_fields or any(
             word.casefold() not in STOPWORDS["english"] for word in words(self.words[:PARSED])
@@ -89,7 +90,7 @@ class Query:
     @property
     def filters(self) -> bool:
         """Whether anything but words was asked."""
-        return self.on_terms or self.on_fields
+        return bool(self.must or self.phrases or self.never) or self.on_fields
 
     @property
     def on_terms(self) -> bool:
@@ -99,13 +100,13 @@ class Query:
     @property
     def on_fields(self) -> bool:
         """Whether `allows` could say no."""
-        fields = (self.kinds, self.tags, self.sources, self.paths, self.states, self.without, self.regexes)
-        return any(fields) or self.since is not None or self.before is not None
+        fields = self.kinds or self.tags or self.sources or self.paths or self.states or self.without or self.regexes
+        return bool(fields) or self.since is not None or self.before is not None
 
     @property
     def asks_for_past(self) -> bool:
         """Whether superseded, expired or conflicting memories are asked for, which are left out otherwise."""
-        return any(state in self.states for state in _PAST)
+        return bool(self.states) and any(state in self.states for state in _PAST)
 
     def allows(self, memory: Memory, now: datetime) -> bool:
         """Whether `memory` meets the clauses on fields, dates, states and by regex, at `now`."""

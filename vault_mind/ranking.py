@@ -1,21 +1,24 @@
 """rank(memories, query, k): which memories bear on a query, and in what order. Pure; the index must agree with it.
 
-Okapi BM25 over analysed terms; then a second look at the best, in which a memory gains from those that
-were learned beside it and those that it is linked with: what bears on a question is often told in two
-sentences, of which only one holds its words.
+Okapi BM25 over analysed terms; then a second look at the best, in which a memory gains where words of the
+question stand near one another in it, and from those that were learned beside it and those that it is
+linked with: what bears on a question is often told in two sentences, of which only one holds its words.
 """
 
 import re
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, timedelta
 from functools import lru_cache
 from math import log
+from operator import itemgetter, mul
 from typing import Protocol, TypeVar
 
-from vault_mind.analysis import LONGEST, language_named, query_terms, stopwords, terms
+from vault_mind.analysis import LONGEST, asked_terms, language_named, stopwords, telling, terms
 from vault_mind.analysis import words as words_of
+from vault_mind.closeness import Sought, laid_out, nearness, sought
 from vault_mind.compounds import kin, reversed_terms
 from vault_mind.dates import mentioned
 from vault_mind.memory import Memory
@@ -25,10 +28,14 @@ from vault_mind.spelling import Alike, nearest
 K1 = 1.2
 B = 0.75
 CANDIDATES = 100  # memories that get a second look
+LOOKED_INTO = 12  # the best of them, and those that tie with the last, in which words may stand near one another
+CLOSE = 1.0  # what two words that do count, beside the lesser of them
+WEIGHTY = 0.5  # idf from which on a word is looked for there: about that of one that six in ten memories hold
 LENDERS = 50  # the best of them, and those that tie with the last, from which others gain
 BESIDE, SECOND = 0.5, 0.25  # share of the best score within two places in the same chat, and of the next best
 LINKERS, LINKED = 10, 0.3  # likewise, from which those gain that they link to or that link to them, and the share
 KIN = 0.5  # what a term counts that is part of a compound that was asked for, or has such a part
+CAREFUL = 0.999  # of a bound, so that no rounding makes it one too high
 MOST_KIN = 64  # terms that one term brings along
 READ = 20_000  # characters of a query; somebody who pastes a book asks about its beginning
 MOST_GUESSED = 8  # words of a query that are guessed at; in a long text they are rather another's language
@@ -73,10 +80,14 @@ class Explanation:
 
 @dataclass(frozen=True)
 class Asked:
-    """The terms of a query with what each counts, and the terms that were guessed for words that nobody wrote."""
+    """The terms of a query with what each counts, and the terms that were guessed for words that nobody wrote.
+
+    `telling` are its words, without those that only hold a sentence together.
+    """
 
     weights: Mapping[str, float]
     guessed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    telling: Sequence[str] = ()
 
 
 def rank(
@@ -117,7 +128,9 @@ def rank(
     own = [(number, value) for number, value in scored if value > 0 and passes(number)]
     own = sorted(own, key=lambda pair: (-pair[1], pair[0]))[: max(CANDIDATES, k)]
     chats, links = _beside(vault), _linked(vault)
-    final = second_look(own, lambda n: chats.get(n, ()), links)
+    together, depth = weighty(asked, language, frequencies.frequency, len(vault))
+    gained = drawn_together(foremost(own, depth), together, lambda n: laid_out(vault[n].text))
+    final = second_look(lifted(own, gained), lambda n: chats.get(n, ()), links)
     known = dict(own)
     best = sorted((-value, number) for number, value in final.items() if number in known or passes(number))
     most = ideal(asked, frequencies.frequency, len(vault))
@@ -173,7 +186,8 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
     """
     words = words[:READ]
     spoken = (language, *also)
-    weights = dict.fromkeys(query_terms(words, language, also), 1.0)
+    told = telling(words, language, also)
+    weights = dict.fromkeys(asked_terms(told, language, also), 1.0)
     guessed: dict[str, tuple[str, ...]] = {}
     if not COMPOUNDING.isdisjoint(spoken):
         for term in list(weights):
@@ -195,7 +209,7 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
                 weights |= {other: GUESSED for other in others if other not in weights}
     for _, span in mentioned(words, now):
         weights |= dict.fromkeys(_stamps(*span), DATED)
-    return Asked(weights, guessed)
+    return Asked(weights, guessed, told)
 
 
 def score(
@@ -220,6 +234,7 @@ def score(
     return total
 
 
+@lru_cache(maxsize=1 << 14)
 def idf(frequency: int, memories: int) -> float:
     """ln(1 + (N - df + 0.5) / (df + 0.5)), which stays above 0 for a term that most memories hold."""
     return log(1 + (memories - frequency + 0.5) / (frequency + 0.5))
@@ -243,49 +258,94 @@ def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float
     words = {term: weight for term, weight in asked.weights.items() if term[0] != STAMP}
     for others in asked.guessed.values():  # all of them stand for one word, which was another
         words = {term: 1 / len(others) if term in others else weight for term, weight in words.items()}
-    values = {term: idf(frequency(term), memories) for term in words}
+    values = [idf(frequency(term), memories) for term in words]
     if memories < SMALL:
-        most = max((value for term, value in values.items() if frequency(term)), default=1.0)
-        values = {term: min(value, most) for term, value in values.items()}
-    held = sum(weight * values[term] for term, weight in words.items())
+        most = max((value for term, value in zip(words, values, strict=True) if frequency(term)), default=1.0)
+        values = [min(value, most) for value in values]
+    held = sum(map(mul, words.values(), values))
     return held * min(1.0, ANSWERED / max(len(words), 1)) or 1.0
+
+
+def weighty(asked: Asked, language: str, frequency: Callable[[str], int], memories: int) -> tuple[Sought, int]:
+    """The words of a question that count where they stand near one another, and in how many of the best to look."""
+    values: dict[str, float] = {}
+    holders = 0
+    for term, weight in asked.weights.items():
+        often = frequency(term)
+        if often and (value := idf(often, memories)) >= WEIGHTY:
+            values[term] = weight * value
+            holders += often
+    if not CLOSE or len(values) < 2:
+        return Sought((), ()), 0
+    together = sought(asked.telling, values, language, asked.guessed)
+    return together, min(LOOKED_INTO, holders) if len(together.values) > 1 else 0
+
+
+def drawn_together(best: Iterable[tuple[int, float]], asked: Sought, laid: Callable[[int], str]) -> dict[int, float]:
+    """What the `best` gain where words that were `asked` stand near one another in a text as `laid` gives it."""
+    return {number: CLOSE * value for number, _ in best if (value := nearness(asked, laid(number)))}
+
+
+def lifted(own: Sequence[tuple[int, float]], gained: Mapping[int, float]) -> Sequence[tuple[int, float]]:
+    """The scores of `own` with what some have `gained`, best first."""
+    if not gained:
+        return own
+    found = [(number, value + gained[number] if number in gained else value) for number, value in own]
+    return sorted(found, key=itemgetter(1), reverse=True)
 
 
 def second_look(
     own: Sequence[tuple[int, float]],
     beside: Callable[[int], Iterable[int]],
     linked: Mapping[int, Sequence[int]],
+    least: float = 0.0,
 ) -> dict[int, float]:
     """The scores after sharing, from the memories' `own` scores, best first.
 
     `beside` gives a memory's neighbours in its chat, two to either side, and `linked` the memories
-    that one is linked with in either direction.
+    that one is linked with in either direction. One that cannot come to `least` may be left out.
     """
     final = dict(own)
-    score_of = final.get
-    taken: dict[int, float] = {}
-    taken_of = taken.get
-    for number, value in foremost(own, LENDERS):  # best first, so that each takes from the best before the next best
-        for other in beside(number):
-            share = taken_of(other, BESIDE)
-            if share:
-                taken[other] = SECOND if share == BESIDE else 0.0
-                final[other] = score_of(other, 0.0) + value * share
-    if linked:
-        served: set[int] = set()
-        for number, value in foremost(own, LINKERS):
-            for other in linked.get(number, ()):
-                if other not in served and other != number:
-                    served.add(other)
-                    final[other] = final.get(other, 0.0) + value * LINKED
+    for number, _ in foremost(own, LINKERS) if linked else ():
+        final |= {other: 0.0 for other in linked.get(number, ()) if other not in final}
+    _lend_beside(final, foremost(own, LENDERS), beside, least)
+    served: set[int] = set()
+    for number, value in foremost(own, LINKERS) if linked else ():
+        for other in linked.get(number, ()):
+            if other not in served and other != number:
+                served.add(other)
+                final[other] += value * LINKED
     return final
+
+
+def _lend_beside(
+    final: dict[int, float],
+    lenders: Sequence[tuple[int, float]],
+    beside: Callable[[int], Iterable[int]],
+    least: float,
+) -> None:
+    """Add to `final` what the `lenders`, best first, lend to those beside them; not to all who stay below `least`."""
+    known, nobody = final.get, final.keys().isdisjoint
+    taken: dict[int, float] = {}
+    taken_by = taken.get
+    rich = bisect_right(lenders, -least * CAREFUL, key=lambda pair: -pair[1] * (BESIDE + SECOND))
+    for number, value in lenders[:rich]:  # best first, so that each takes from the best before the next best
+        for other in beside(number):
+            if share := taken_by(other, BESIDE):
+                taken[other] = SECOND if share == BESIDE else 0.0
+                final[other] = known(other, 0.0) + value * share
+    for number, value in [pair for pair in lenders[rich:] if not nobody(beside(pair[0]))]:
+        for other in beside(number):
+            if other in final and (share := taken_by(other, BESIDE)):  # one who has nothing else would stay below
+                taken[other] = SECOND if share == BESIDE else 0.0
+                final[other] += value * share
 
 
 def foremost(own: Sequence[tuple[int, float]], count: int) -> Sequence[tuple[int, float]]:
     """The first `count` of `own`, best first, and those that tie with the last of them."""
     end = min(count, len(own))
-    while 0 < end < len(own) and own[end][1] == own[end - 1][1]:
-        end += 1
+    if 0 < end < len(own) and own[end][1] == own[end - 1][1]:
+        end = bisect_right(own, -own[end][1], end, key=lambda pair: -pair[1])
     return own[:end]
 
 

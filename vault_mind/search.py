@@ -22,15 +22,18 @@ from vault_mind.ranking import (
     Explanation,
     Hit,
     blended,
+    drawn_together,
     fit,
     foremost,
     gifts,
     ideal,
+    lifted,
     score,
     searched_terms,
     second_look,
     visible,
     weighed,
+    weighty,
 )
 from vault_mind.rows import ABSENT, ASIDE, CURRENT
 
@@ -60,9 +63,9 @@ class Search:
     def ranked(self, query: Query, k: int, now: datetime, *, past: bool) -> list[Hit]:
         """The best `k` for the words of `query`."""
         look = self._look(query, k, now, past=past)
-        final = second_look(look.own, self._postings.beside, look.links)
         fits: Mapping[int, float] = {}
-        least = look.own[k - 1][1] if len(look.own) >= k else 0.0  # no score was made less
+        least = look.lifted[k - 1][1] if len(look.lifted) >= k else 0.0  # no score is made less
+        final = second_look(look.lifted, self._postings.beside, look.links, 0.0 if self._meaning else least)
         if self._meaning and (cosines := self._cosines(query, list(final))):
             fits = _standing_out(cosines)
             final, least = blended(final, cosines), 0.0
@@ -83,8 +86,14 @@ class Search:
         asked = weighed(query.words, self._language, postings.languages(), postings, now)
         sieve = _Sieve(postings, query, now, self._language, past=past, allowed=self._allowed(query))
         own = self._best(asked, query, k, sieve)
-        links = postings.linked([number for number, _ in foremost(own, LINKERS)])
-        return _Look(asked, sieve, own, links, ideal(asked, postings.frequency, postings.totals.memories))
+        memories = postings.totals.memories
+        together, most = weighty(asked, self._language, postings.frequency, memories)
+        close = foremost(own, most)
+        laid = postings.laid_out([number for number, _ in close])
+        gained = drawn_together(close, together, laid.__getitem__)
+        best = lifted(own, gained)
+        links = postings.linked([number for number, _ in foremost(best, LINKERS)])
+        return _Look(asked, sieve, own, gained, best, links, ideal(asked, postings.frequency, memories))
 
     def _cosines(self, query: Query, numbers: Sequence[int]) -> dict[int, float]:
         """How near the memories of `numbers`, and the nearest of all, are to the question; what is new is embedded."""
@@ -127,23 +136,27 @@ class Search:
                 break
             if pair[0] in known or sieve.passes(pair[0]):
                 chosen.append(pair)
+        if len(chosen) > k:  # those that tie with the last are not all read
+            paths = self._postings.paths([number for number, _ in chosen])
+            chosen = sorted(chosen, key=lambda pair: (-pair[1], paths.get(pair[0], "")))[:k]
         memories = self._postings.numbered([number for number, _ in chosen])
         found = [(number, memories[number], value) for number, value in chosen if number in memories]
-        return sorted(found, key=lambda one: (-one[2], one[1].path))[:k]
+        return sorted(found, key=lambda one: (-one[2], one[1].path))
 
     def _best(self, asked: Asked, query: Query, k: int, sieve: "_Sieve") -> Scores:
         """The memories with the highest scores of their own that pass: the candidates for a second look."""
         if not asked.weights:
             return []
         among = sieve.among()
-        must = _needed(query, self._language, self._postings.languages())
+        must = _needed(query, self._language, self._postings.languages()) if query.on_terms else ()
         wanted = max(CANDIDATES, k)
         limit = wanted + SPARE + min(self._postings.columns.hidden, wanted)
-        frequencies = map(self._postings.frequency, asked.weights)
-        if sum(each for each in frequencies if each < self._postings.totals.memories / 2) < k:
+        common = self._postings.totals.memories / 2
+        few = sum([often for often in map(self._postings.frequency, asked.weights) if often < common]) < k
+        if few:
             limit *= 4  # the last of the best hold common words only, and so as many as any others
         while True:
-            found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among)
+            found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among, few=few)
             passing = sieve.passing(found)
             level = passing[min(k, len(passing)) - 1][1] if passing else 0.0
             tied = bool(passing) and passing[-1][1] == level
@@ -158,9 +171,10 @@ class Search:
         level = found[wanted][1]
         first = bisect_left(found, -level, key=lambda pair: -pair[1])
         last = bisect_right(found, -level, first, key=lambda pair: -pair[1])
-        paths = self._postings.paths([number for number, _ in found[first:last]])
-        tied = sorted((paths.get(number, ""), number) for number, _ in found[first:last])[: wanted - first]
-        return found[:first] + [(number, level) for _, number in tied]
+        tied = [number for number, _ in found[first:last]]
+        paths = self._postings.paths(tied)
+        tied = sorted(filter(paths.__contains__, tied), key=paths.__getitem__)
+        return found[:first] + [(number, level) for number in tied[: wanted - first]]
 
     def explained(self, query: Query, hits: Sequence[Hit], now: datetime, *, past: bool) -> list[Explanation]:
         """Where the scores of `hits` come from."""
@@ -169,14 +183,16 @@ class Search:
         numbers = {
             path: number for path, (number, _) in self._postings.known([hit.memory.path for hit in hits]).items()
         }
-        final = second_look(look.own, self._postings.beside, look.links)
+        final = second_look(look.lifted, self._postings.beside, look.links)
         embedded = self._embedded(list(numbers.values()))
         highest = max(final.values(), default=0.0)
         found = []
         for hit in hits:
             number = numbers.get(hit.memory.path, 0)
             parts = self._parts_of(hit.memory, own.get(number, 0.0), look)
-            given = gifts(number, look.own, self._postings.beside, look.links)
+            if number in look.gained:
+                parts.append(("words near one another", look.gained[number]))
+            given = gifts(number, look.lifted, self._postings.beside, look.links)
             lenders = self._postings.numbered([other for _, other, _ in given])
             parts += [(f"{how} {lenders[other].path}", value) for how, other, value in given if other in lenders]
             if self._meaning:
@@ -259,11 +275,16 @@ class Search:
 
 
 class _Look(NamedTuple):
-    """A search up to the second look: `ideal` is what a memory of usual length with every word would score."""
+    """A search up to the second look: `own` are the scores by words alone, `lifted` with what some `gained`.
+
+    `ideal` is what a memory of usual length with every word would score.
+    """
 
     asked: Asked
     sieve: "_Sieve"
     own: Scores
+    gained: Mapping[int, float]
+    lifted: Sequence[tuple[int, float]]
     links: Mapping[int, Sequence[int]]
     ideal: float
 
