@@ -248,6 +248,26 @@ def test_an_apostrophe_is_one_straight_or_curly(name: str) -> None:
     assert terms(name) == ["brien", "obrien"]
 
 
+# Once: only the straight and the curly one were known, and "don´t" was a don and a t.
+@pytest.mark.parametrize("sign", "'’‘‛´′ʹʻʼꞌ＇")
+def test_whatever_is_typed_for_an_apostrophe_is_one(sign: str) -> None:
+    assert terms(f"don{sign}t") == ["dont"]
+    assert terms(f"Ren\u00e9{sign}s d{sign}Artagnan") == terms(f"Rene\u0301{sign}s d{sign}Artagnan")
+    assert terms(f"Hawai{sign}i") == ["hawaii"]
+    assert query_terms(f"What{sign}s the dog") == ["dog"]
+    assert terms(f"{sign}Iolani{sign} {sign}") == ["iolani"]
+
+
+def test_a_grave_accent_is_an_apostrophe_only_in_a_contraction() -> None:
+    assert terms("don`t geht`s they`ll") == terms("don't geht's they'll")
+    assert terms("`tea`") == ["tea"]
+    assert terms("html`tea` `a`b") == ["html", "tea", "a", "b"]
+
+
+def test_a_stopword_beside_an_accent_that_stands_alone_is_still_asked_for() -> None:
+    assert query_terms("a ¨") == ["a"]
+
+
 # Once: the apostrophe stayed in the term, so that who left it out, or the article before it, found nothing.
 @pytest.mark.parametrize(
     ("asked", "written"),

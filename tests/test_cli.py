@@ -444,6 +444,37 @@ def test_pinned_ones_that_fit_come_first_when_that_is_asked_for(call: Run, write
     assert nothing.exit_code == 1
 
 
+def test_pinned_first_changes_the_order_and_no_score(call: Run, write: Write) -> None:
+    write("list.md", "The user drinks green tea; see [[pin]].")
+    write("pin.md", "---\npinned: true\n---\nThe user has a kettle for tea in the kitchen cupboard of the old house.")
+    write(
+        "far.md",
+        "---\npinned: true\n---\nA green caddy stands on the shelf in the hall of the old house, behind the clock.",
+    )
+
+    usual, first, single = (
+        {hit["path"]: hit for hit in json.loads(call("search", "green tea", "--json", "--explain", *options).stdout)}
+        for options in ((), ("--pinned-first",), ("--pinned-first", "-k", "2"))
+    )
+
+    assert list(usual) == ["list.md", "pin.md", "far.md"]
+    assert list(first) == ["pin.md", "far.md", "list.md"]
+    assert first == usual
+    assert list(single) == ["pin.md", "far.md"]
+    for hit in (*first.values(), *single.values()):
+        assert sum(part["score"] for part in hit["explain"]) == pytest.approx(hit["score"], abs=0.01)
+
+
+def test_pinned_first_gives_nothing_that_was_not_asked_for(call: Run, write: Write) -> None:
+    write("best.md", "---\nsuperseded_by: '[[now]]'\n---\nGreen tea, green tea.")
+    write("old-pin.md", "---\npinned: true\nsuperseded_by: '[[now]]'\n---\nGreen tea stands in the kitchen.")
+    write("pin.md", "---\npinned: true\n---\nGreen tea stands in the cellar.")
+    write("now.md", "Green tea, green tea.")
+
+    assert call("search", "--paths", "--pinned-first", "green tea is:superseded").stdout == "old-pin.md\nbest.md\n"
+    assert call("search", "--paths", "--pinned-first", "green tea is:current").stdout == "pin.md\nnow.md\n"
+
+
 def test_grep_prints_lines_paths_or_json_and_exits_1_for_none(call: Run, write: Write) -> None:
     write("a.md", TEA)
     write("b.md", "Tea.\nA+B teas\n")

@@ -149,6 +149,51 @@ def test_what_is_no_date_or_could_be_two_is_none(text: str) -> None:
     assert period(text, NOW) is None
 
 
+@pytest.mark.parametrize(
+    ("text", "meant"),
+    [
+        ("7d", "2026-11-22 .. 2026-11-23"),
+        ("2w", "2026-11-15 .. 2026-11-22"),
+        ("3mo", "2026-08-29 .. 2026-09-29"),
+        ("12h", "2026-11-29 06:42 .. 2026-11-29 07:42"),
+        ("two weeks", "2026-11-15 .. 2026-11-22"),
+        ("2 yrs ago", "2024-11-29 .. 2025-11-29"),
+        ("last 3 wks", "2026-11-08 .. 2026-11-30"),
+        ("fifteen minutes ago", "2026-11-29 18:27 .. 2026-11-29 18:28"),
+        ("half a year ago", "2026-05-29 .. 2026-06-29"),
+        ("a fortnight ago", "2026-11-15 .. 2026-11-22"),
+        ("earlier this year", "2026-01-01 .. 2027-01-01"),
+        ("early 2025", "2025-01-01 .. 2025-05-02"),
+        ("mid-June", "2026-06-11 .. 2026-06-21"),
+        ("late last year", "2025-09-01 .. 2026-01-01"),
+        ("the beginning of May 2026", "2026-05-01 .. 2026-05-11"),
+        ("early this week", "2026-11-23 .. 2026-11-25"),
+        ("the 90s", "1990-01-01 .. 2000-01-01"),
+        ("'20s", "2020-01-01 .. 2030-01-01"),
+        ("spring '26", "2026-03-01 .. 2026-06-01"),
+        ("2026 spring", "2026-03-01 .. 2026-06-01"),
+        ("5 May ’26", "2026-05-05 .. 2026-05-06"),
+        ("05/2026", "2026-05-01 .. 2026-06-01"),
+        ("5.2026", "2026-05-01 .. 2026-06-01"),
+        ("KW12", "2026-03-16 .. 2026-03-23"),
+        ("Christmas", "2025-12-25 .. 2025-12-26"),
+        ("last Christmas", "2025-12-25 .. 2025-12-26"),
+        ("New Year's Eve 2024", "2024-12-31 .. 2025-01-01"),
+        ("10. Mai", "2026-05-10 .. 2026-05-11"),
+        ("5 maj", "2026-05-05 .. 2026-05-06"),
+    ],
+)
+def test_short_and_loose_ways_to_say_a_time_are_read(text: str, meant: str) -> None:
+    assert span(text) == meant
+
+
+@pytest.mark.parametrize(
+    "text", ["early", "mid", "late tea", "mid today", "5m", "10 s", "13/2026", "'5", "1 man", "90 s"]
+)
+def test_what_is_short_for_too_much_is_no_date(text: str) -> None:
+    assert span(text) == "none"
+
+
 @pytest.mark.parametrize("unit", ["day", "week", "month", "year"])
 def test_last_this_and_next_follow_on_one_another(unit: str) -> None:
     last, this, after = (english(f"{which} {unit}", NOW) for which in ("last", "this", "next"))

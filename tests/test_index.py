@@ -28,7 +28,7 @@ import vault_mind.readers
 import vault_mind.sync
 from tests.conftest import NOW
 from vault_mind import Hit, Index, Vault, listing, rank
-from vault_mind.errors import SettingsError
+from vault_mind.errors import BusyError, SettingsError
 from vault_mind.generation import DamagedError
 from vault_mind.query import Query, parse
 from vault_mind.ranking import CANDIDATES
@@ -1436,3 +1436,39 @@ def test_of_a_vault_of_several_languages_nothing_is_ruled_out(index: Index, writ
     index.sync()
 
     assert index.may_hold(["oolong"])
+
+
+# --- held by somebody else ------------------------------------------------------------------------
+
+
+HOLDING = """
+import sys, filelock
+with filelock.FileLock(sys.argv[1], mode=0o600):
+    print(flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_an_index_that_somebody_holds_for_too_long_costs_no_answer(
+    index: Index, write: Write, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # Once: the search ended in an error that said "Try again", for as long as the other process stood still.
+    monkeypatch.setattr("vault_mind.postings.HELD", 0.2)  # half a minute otherwise
+    write("a.md", "tea")
+    index.sync()
+    write("b.md", "tea")
+    lock = index.folder.with_name(f"{index.folder.name}.lock")
+    command = [sys.executable, "-c", HOLDING, str(lock)]
+
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
+        assert holder.stdin and holder.stdout
+        holder.stdout.readline()
+        found = [hit.memory.path for hit in index.search("tea", 5)]
+        why = index.moved_out or ""
+        with pytest.raises(BusyError):
+            Index(index.vault).rebuild()
+        holder.stdin.close()
+
+    assert found == ["a.md", "b.md"]
+    assert "in use by another vault-mind process" in why
+    assert [hit.memory.path for hit in Index(index.vault).search("tea", 5)] == ["a.md", "b.md"]

@@ -48,6 +48,12 @@ _UNSEEN = re.compile(
     "[\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u0652\u0656-\u065f\u0670"
     "\u00ad\u034f\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u2069\ufeff]"
 )
+# What is typed for an apostrophe beside the straight and the curly one; a grave accent, which Markdown puts
+# around code, only before what it can hardly be anything else before (don`t).
+_APOSTROPHE = re.compile(
+    r"(?<=[^\W\d_]|[\u0300-\u036f])(?:[´′‘‛՚׳]|`(?=(?:[dmst]|ll|re|ve)(?!\w)))(?=[^\W\d_])", re.IGNORECASE
+)
+_PLAINER = str.maketrans(dict.fromkeys("ʹʻʼꞌ", "'") | {"‐": "-"})  # letters that are none; the hyphen that is no minus
 _JOINED = r"(?:['’._&-]|(?<=\d),(?=\d{3}(?!\d)))"
 # No possessive groups here: before Python 3.11.5 they match wrongly (possessive classes do not).
 _ASCII_CHUNK = re.compile(rf"(?:(?<!\.)[#.])?\w++(?:{_JOINED}\w++)*[+#]*+", re.ASCII)
@@ -92,16 +98,18 @@ def query_terms(text: str, language: str = "english", also: Sequence[str] = ()) 
 
 def asked_terms(telling: Iterable[str], language: str = "english", also: Sequence[str] = ()) -> list[str]:
     """The distinct terms of the words of a query that `telling` gave."""
-    found = (term for word in telling for one in (language, *also) for term in _asked(word, one))
+    spoken = dict.fromkeys((language, *also))
+    found = (term for word in telling for one in spoken for term in _asked(word, one))
     return list(dict.fromkeys(found))[:MOST]
 
 
 def telling(text: str, language: str = "english", also: Sequence[str] = ()) -> Sequence[str]:
     """The words of a query that are not stopwords, as they were written; all where nothing else is left."""
+    spoken = dict.fromkeys((language, *also))
     chunks = list(_chunks(text))
-    if not also:
-        return [chunk for chunk in chunks if not _is_stopword(chunk, language)] or chunks
-    return min(([c for c in chunks if not _is_stopword(c, one)] for one in (language, *also)), key=len) or chunks
+    told = min(([chunk for chunk in chunks if not _is_stopword(chunk, one)] for one in spoken), key=len)
+    # What is left may be no term at all: an accent that stands alone.
+    return told if any(_asked(chunk, one) for chunk in told for one in spoken) else chunks
 
 
 def words(text: str) -> list[str]:
@@ -149,9 +157,9 @@ def _named() -> dict[str, str]:
 
 def _chunks(text: str) -> Iterable[str]:
     if text.isascii():
-        return _ASCII_CHUNK.findall(text)
-    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", text))
-    return _any_chunk().findall(plain.replace("ʼ", "'").replace("‐", "-"))
+        return _ASCII_CHUNK.findall(_APOSTROPHE.sub("'", text) if "`" in text else text)
+    plain = _UNSEEN.sub("", unicodedata.normalize("NFKC", _APOSTROPHE.sub("'", text)))  # NFKC takes ´ for a blank
+    return _any_chunk().findall(plain.translate(_PLAINER))
 
 
 @lru_cache(maxsize=1)

@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from vault_mind.hindsight import Hindsight
     from vault_mind.index import Index
 
+STATED = 1_000  # memories among which pinned ones are looked for where a query asks for states
+
 
 def _print_version(wanted: bool) -> None:
     if wanted:
@@ -191,11 +193,12 @@ def search(
         return
     hits = session.index.ranked(asked, k, past=everything, now=now)
     _tell_of_meaning(session.index)
+    usual = hits
     if pinned:
-        hits = _pinned_first(session.index, asked, hits, k, past=everything, now=now)
+        hits = _pinned_first(session.index, asked, usual, k, past=everything, now=now)
     for word, others in session.index.guesses(asked, now).items():
         say(f"no memory holds {render.one_line(word)}: searched for {render.one_line(', '.join(others))}", "dim")
-    explanations = session.index.explained(asked, hits, past=everything, now=now) if explain else []
+    explanations = _explained(session.index, asked, hits, usual, past=everything, now=now) if explain else []
     if not hits:
         say(_why_nothing(session.index, asked, now, past=everything), "dim")
     _put_hits(hits, explanations, asked, paths=paths, json=json)
@@ -247,14 +250,32 @@ def _tell_of_meaning(index: "Index") -> None:
         say(f"{waiting:,} memories were searched by words alone; for their meaning: vault-mind embed", "dim")
 
 
-def _pinned_first(index: "Index", asked: Query, hits: list[Hit], k: int, *, past: bool, now: datetime) -> list[Hit]:
-    """`hits`, with every pinned memory that fits before all others."""
+def _pinned_first(index: "Index", asked: Query, usual: list[Hit], k: int, *, past: bool, now: datetime) -> list[Hit]:
+    """The `usual` hits, with every pinned memory that fits before all others; what is among them keeps its score."""
     if not (asked.ranks or asked.filters):
-        return hits
-    only = replace(asked, states=(*asked.states, "pinned"))
-    first = render.fitting(index.ranked(only, k, past=past, now=now))
+        return usual
+    known = {hit.memory.path: hit for hit in usual}
+    among = index.ranked(_pinned(asked), STATED if asked.states else k, past=past, now=now)
+    first = render.fitting(known.get(hit.memory.path, hit) for hit in among if hit.memory.pinned)
+    first = sorted(first, key=lambda hit: -hit.score)
     paths = {hit.memory.path for hit in first}
-    return [*first, *(hit for hit in hits if hit.memory.path not in paths)][:k]
+    return [*first, *(hit for hit in usual if hit.memory.path not in paths)][:k]
+
+
+def _pinned(asked: Query) -> Query:
+    """What pinned memories are asked for by; of several states any would do, so where some are asked for, by those."""
+    return asked if asked.states else replace(asked, states=("pinned",))
+
+
+def _explained(
+    index: "Index", asked: Query, hits: Sequence[Hit], usual: Sequence[Hit], *, past: bool, now: datetime
+) -> list[Explanation]:
+    """Where the scores of `hits` come from: the `usual` ones' from all memories, the others' from the pinned alone."""
+    apart = [hit for hit in hits if hit not in usual]
+    found = dict(zip(map(id, usual), index.explained(asked, usual, past=past, now=now), strict=True))
+    if apart:
+        found |= zip(map(id, apart), index.explained(_pinned(asked), apart, past=past, now=now), strict=True)
+    return [found[id(hit)] for hit in hits]
 
 
 @app.command(epilog="Example: vault-mind embed --download")

@@ -22,7 +22,13 @@ _LANGUAGES = (
 _MONTHS = "january february march april may june july august september october november december".split()
 _WEEKDAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _SEASONS = {"spring": 3, "summer": 6, "autumn": 9, "fall": 9, "winter": 12}  # its first month, in the north
-_NUMBERS = "zero one two three four five six seven eight nine ten eleven twelve".split()
+_NUMBERS = (
+    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen"
+    " eighteen nineteen twenty"
+).split()
+_FEASTS = {"christmas": (12, 25), "christmas eve": (12, 24), "new year": (1, 1), "new year's eve": (12, 31)}
+_SHORT = {"y": "year", "yr": "year", "mo": "month", "mth": "month", "w": "week", "wk": "week", "d": "day", "h": "hour"}
+_SHORT |= {"hr": "hour", "min": "minute", "sec": "second"}
 _HOURS = {  # days from today, the first hour, how many
     "last night": (-1, 18, 12),
     "this morning": (0, 0, 12),
@@ -187,7 +193,13 @@ def _iso_week(match: re.Match[str], now: datetime) -> Span:
 
 
 def _decade(match: re.Match[str], _: datetime) -> Span:
-    return _months(int(match[1]), 1, 120)
+    year = int(match[1])
+    return _months(year if year > 99 else _century(year), 1, 120)
+
+
+def _century(year: int) -> int:
+    """The year that two digits mean: of '69 to '99 the last century's."""
+    return year + (1900 if year > 68 else 2000)
 
 
 # --- words --------------------------------------------------------------------------------------------------------
@@ -220,6 +232,25 @@ def _ago(match: re.Match[str], now: datetime) -> Span:
     start = now if match["unit"] in ("second", "minute", "hour") else _midnight(now)
     start = _shifted(start, -_number(match["count"]), match["unit"])
     return start, _shifted(start, 1, match["unit"])
+
+
+def _part(match: re.Match[str], now: datetime) -> Span | None:
+    """The first, middle or last third of a longer time, in whole days."""
+    whole = english(match["whole"], now)
+    days = (whole[1] - whole[0]).days if whole else 0
+    if whole is None or days < 3:
+        return None
+    third = {"mid": 1, "middle": 1, "late": 2}.get(match["part"], 0)
+    start = whole[0].replace(tzinfo=None)
+    return _plus(start, timedelta(days=third * days // 3)), _plus(start, timedelta(days=(third + 1) * days // 3))
+
+
+def _feast(match: re.Match[str], now: datetime) -> Span | None:
+    month, day = _FEASTS[match["name"]]
+    if year := match["year"]:
+        return _days(datetime(int(year), month, day))
+    days = [_days(datetime(year, month, day)) for year in _years(now, 2)]
+    return _chosen(_which(match), days, next(span for span in days if span[0].year == now.year), now)
 
 
 def _rolling(match: re.Match[str], now: datetime) -> Span:
@@ -323,37 +354,56 @@ _FORMS: tuple[tuple[str, Reader], ...] = (
     (r"(?P<day>\d\d?)\.(?P<month>\d\d?)\.(?P<year>\d{4})", _numbered),
     (r"(\d\d?)[/-](\d\d?)[/-](\d{4})", _slashed),
     (r"(?P<year>\d{4})[- ]?w(?P<week>\d\d?)(?:-(?P<day>\d))?", _iso_week),
-    (r"week (?P<week>\d\d?)(?: (?P<year>\d{4}))?(?P<day>)", _iso_week),
-    (r"(\d\d\d0)s", _decade),
+    (r"(?:week|kw|cw) ?(?P<week>\d\d?)(?: (?P<year>\d{4}))?(?P<day>)", _iso_week),
+    (r"(?P<month>\d\d?)[/.](?P<year>\d{4})(?P<day>)", _numbered),
+    (r"(\d\d\d0|\d0)s", _decade),
+    (r"(?P<part>early|beginning|start|mid|middle|late) (?P<whole>.+)", _part),
+    (rf"(?:(?P<which>{_WHICH}) )?(?P<name>{'|'.join(_FEASTS)})(?: (?P<year>\d{{4}}))?", _feast),
     (r"now", _now),
     ("|".join(_DAYS), _day),
     ("|".join(_HOURS), _hours),
-    (rf"(?P<count>{_COUNT}) (?P<unit>{_UNITS})s? ago", _ago),
+    (rf"(?P<count>{_COUNT}) (?P<unit>{_UNITS})s?(?: ago)?", _ago),
     (rf"(?P<which>last|past|previous|next) (?P<count>{_COUNT}) (?P<unit>{_UNITS})s?", _rolling),
     (r"(?P<which>past) (?P<count>)(?P<unit>week|month|quarter|year|hour|decade)", _rolling),
     (rf"(?P<which>{_WHICH}) (?P<unit>day|week|month|quarter|year)", _unit),
     (rf"(?:(?P<which>{_WHICH}) )?(?P<name>{_WEEKDAY}|weekend)", _weekday),
-    (rf"(?:(?P<year_before>\d{{4}})[- ]?(?=q)|(?P<which>{_WHICH}) )?{_NAMED}", _part_of_year),
+    (rf"(?:(?P<year_before>\d{{4}})[- ]?|(?P<which>{_WHICH}) )?{_NAMED}", _part_of_year),
     (rf"(?:{_WEEKDAY} )?(?P<day>\d\d?)(?P<day_after>) (?P<name>{_MONTH})(?: (?P<year>\d{{4}}))?", _day_of_month),
     (rf"(?:{_WEEKDAY} )?(?P<day>)(?P<name>{_MONTH}) (?P<day_after>\d\d?)(?: (?P<year>\d{{4}}))?", _day_of_month),
 )
 _ORDINAL = re.compile(r"(?<=\d)(?:st|nd|rd|th)\b")
 _JOINED = re.compile(r"(?<=[a-z])[-_](?=[a-z\d])|(?<=\d)[-_](?=[a-z])")
+_UNIT = re.compile(rf"(?<=\d) ?({'|'.join(sorted(_SHORT, key=len, reverse=True))})(?:s|\.)?(?!\w)")
+_SAID = (
+    (r"\bhalf an? year\b", "6 months"),
+    (r"\bhalf an hour\b", "30 minutes"),
+    (r"\b(?:an? )?fortnight\b", "2 weeks"),
+    (r"\bearlier (?=this |today\b)", ""),
+)
+_TWO_DIGITS = re.compile(r"(?<!\S)'(\d\d)(?=s?\Z)")
 _FILLER = re.compile(r"\b(?:the|(?<!couple )of)\b")
 
 
 def _simple(text: str) -> str:
-    """Folded, with single blanks; "last-week", "the 7th of Sept." as "last week", "7 sept"."""
-    text = _JOINED.sub(" ", text.casefold().replace(",", " "))
+    """Folded, with single blanks; "last-week", "the 7th of Sept.", "2w" as "last week", "7 sept", "2 week"."""
+    text = _JOINED.sub(" ", text.casefold().replace(",", " ").replace("’", "'"))
+    text = _UNIT.sub(lambda unit: f" {_SHORT[unit[1]]}", text)
+    text = _TWO_DIGITS.sub(lambda year: str(_century(int(year[1]))), text)
+    for written, said in _SAID:
+        text = re.sub(written, said, text)
     text = re.sub(r"(?<=[a-z])\.(?!\S)", "", _ORDINAL.sub("", text))
     return " ".join(_FILLER.sub(" ", text).split())
+
+
+# "man" and "per" are short for a day; of three letters only May is a date, and what is followed by a number.
+_FOREIGN = re.compile(r"[^\W\d_]{4}|[^\W_a-zA-Z\d]|(?=.*\d)[^\W\d_]{3}|\d\W*(?i:mai|maj|mei)\b")
 
 
 def _foreign(text: str, now: datetime) -> Span | None:
     """The day, week, month or year that dateparser names."""
     if len(text) > LONGEST or text.strip().casefold() in _NUMBERS:
         return None
-    if not re.search(r"[^\W\d_]{4}|[^\W_a-zA-Z\d]|(?=.*\d)[^\W\d_]{3}", text):  # "man" and "per" are short for a day
+    if not _FOREIGN.search(text):
         return None
     import warnings
 

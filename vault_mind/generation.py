@@ -16,7 +16,7 @@ from vault_mind.memory import Memory
 from vault_mind.pack import Pack, PackError
 from vault_mind.spelling import Alike
 
-SCHEMA = 9  # raise it whenever analysis or the tables change: the index is then made anew
+SCHEMA = 10  # raise it whenever analysis or the tables change: the index is then made anew
 
 _TABLES = f"""
 CREATE TABLE files (

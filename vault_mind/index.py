@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from vault_mind.config import cache_folder
-from vault_mind.errors import WriteFailedError
+from vault_mind.errors import BusyError, WriteFailedError
 from vault_mind.generation import DamagedError
 from vault_mind.listing import begun
 from vault_mind.memory import Memory
@@ -237,7 +237,8 @@ class Index:
     def _mended(self, use: Callable[[], T], *, anywhere: bool = True) -> T:
         """What `use` gives; over damaged files they are made anew and it is tried again.
 
-        Where they cannot be made, a temporary folder does, if they may be `anywhere`. Of the threads that
+        Where they cannot be made, or somebody holds them for too long, a temporary folder does, if they may be
+        `anywhere`. Of the threads that
         share this index one at a time: what is being made anew would answer another as an empty vault does.
         """
         with self._turn:
@@ -246,11 +247,11 @@ class Index:
     def _tried_anywhere(self, use: Callable[[], T], *, anywhere: bool) -> T:
         try:
             return self._tried(use)
-        except WriteFailedError as error:
+        except (BusyError, WriteFailedError) as error:
             if not anywhere or not self._postings.move_out(str(error)):
                 raise
             _tell("the index is kept in a temporary folder", error)
-            first = error
+            first: Exception = error
         try:
             self._tried(lambda: self._sync.run(None))
             return self._tried(use)

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from tempfile import TemporaryDirectory
 
 PATIENCE = 2.0  # seconds that a reader waits for another process between its two commits
+HELD = 30.0  # seconds that a writer waits for others, of whom one may have come to a halt
 DEAD = 0.05  # share of postings whose memory is gone or replaced, from which on all are written again
 FAR = 0.1  # by which share the average length may be off because of the dead, likewise
 DEAD_OF_MANY, FAR_OF_MANY, MANY = 0.25, 0.25, 2_000  # the same shares where that takes long
@@ -418,7 +419,7 @@ class Postings:
 
     def alone(self) -> AbstractContextManager[None]:
         """Hold the lock of everybody who writes here; it lies beside the folder, which may be deleted."""
-        return locked(self.folder.with_name(f"{self.folder.name}.lock"), "the index")
+        return locked(self.folder.with_name(f"{self.folder.name}.lock"), "the index", HELD)
 
     def renew(self) -> None:
         """Make an empty generation and point to it; with the lock held."""

@@ -230,13 +230,14 @@ _QUOTED = "(?:" + "|".join(rf"{a}[^{b}\n]{{1,500}}{b}" for a, b in _PAIRS) + ")"
 _OPENING = '["“„«「]'
 _SIGNS = frozenset(f"+-:/{_OPENING[1:-1]}")  # no operator is without one of these
 _END = r"(?![^\s.,;:!?)\]])"  # after a phrase or word: nothing, a blank or punctuation
+_WORD_END = r"(?![^\s.,;!?)\]])"  # and no colon after a bare word: "-todo: milk" lists something
 _TOKEN = rf"""(?<!\S)(?:
     \\(?P<escaped>[+-]?{_OPENING}|[+-](?=\w)|/(?=\S)|[+-]?(?i:{_FIELDS}):)
   | (?P<sign>[+-]?)(?:
         (?P<field>(?i:{_FIELDS})):(?:(?P<in_quotes>{_QUOTED})(?!\w)|(?P<value>[\w#*/.~]\S*))
       | (?P<phrase>{_QUOTED}){_END}
     )
-  | (?P<bare>[+-](?P<word>[^\W\d_](?:[\w'’-]|\.(?=\w))*(?:\+\+|\#)?)){_END}
+  | (?P<bare>[+-](?P<word>[^\W\d_](?:[\w'’-]|\.(?=\w))*(?:\+\+|\#)?)){_WORD_END}
   | (?P<regex>/(?![\s*])(?:\\.|[^/\\\n])+(?<!\s)/i?)(?!\S)
 )"""
 _QUESTION = (
@@ -247,7 +248,7 @@ _QUESTION = (
 _COMMAND = r"""
     (?<![^\s$`(])(?:tar|[ef]?grep|rg|ls|sed|awk|curl|wget|ssh|scp|rsync|chmod|chown|gcc|g\+\+|clang|javac|ffmpeg
     |openssl|ps|df|du|mv|cp|rm|mkdir|xargs|unzip|gzip|netstat|nmap|dd|ln|sudo|apt-get|systemctl
-    |java(?=\ -jar)|find(?=\ [./~])|(?:git|docker|kubectl|npm|pip|cargo|python3?)(?=\ +[a-z]+\ +-))\s
+    |java(?=\ -jar)|find(?=\ [./~-])|(?:git|docker|kubectl|npm|pip|cargo|python3?)(?=\ +[a-z]+\ +-))\s
     |(?<!\S)--?[A-Za-z](?![^\s=])|(?<!\S)--[A-Za-z]|(?<!\S)-[A-Za-z]{2}(?!\S)|\w-(?=\s|$)"""
 # Folders of a system: /tmp/ is a place and not a pattern.
 _PLACES = frozenset(
@@ -315,7 +316,7 @@ def _piece(match: re.Match[str], now: datetime, *, asked: bool, signs: bool) -> 
     if match["escaped"]:
         return _Piece("", ""), end
     if match["field"]:
-        return _field(match, now)
+        return _field(match, now, asked=asked)
     if match["phrase"]:
         text = " ".join(match["phrase"][1:-1].split())
         return (_Piece("phrase", text, match["sign"] == "-") if terms(text) else None), end
@@ -336,7 +337,7 @@ def _is_regex(text: str, *, asked: bool) -> bool:
     return inner.casefold() not in _PLACES and (not asked or _META.search(inner) is not None)
 
 
-def _field(match: re.Match[str], now: datetime) -> tuple[_Piece | None, int]:
+def _field(match: re.Match[str], now: datetime, *, asked: bool) -> tuple[_Piece | None, int]:
     field, negated, end = match["field"].casefold(), match["sign"] == "-", match.end()
     if match["in_quotes"]:
         value = " ".join(match["in_quotes"][1:-1].split())
@@ -345,11 +346,16 @@ def _field(match: re.Match[str], now: datetime) -> tuple[_Piece | None, int]:
         if field in ("since", "before"):
             value, end = _longest_date(match, value, now)
     value = _cleaned(field, value)
-    if not value:
+    if not value or (asked and field == "is" and not _meant_as_state(value)):
         return None, end
     if field == "is" and value not in STATES:
         raise QueryError(f"is:{value[:SHOWN]}", f"unknown state; known: {', '.join(STATES)}")
     return _Piece(field, value, negated), end
+
+
+def _meant_as_state(value: str) -> bool:
+    """Whether somebody who asks a question may mean a state, if a misspelt one: no "what is:the best tea?"."""
+    return any(value.startswith(state[:3]) for state in STATES)
 
 
 def _longest_date(match: re.Match[str], value: str, now: datetime) -> tuple[str, int]:

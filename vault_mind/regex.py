@@ -15,7 +15,11 @@ from vault_mind.errors import BadPatternError
 
 LONGEST = 10_000  # characters of a pattern
 MOST = 1_000  # repetitions that {n,m} may ask for, RE2's own bound
-WINDOW = 1 << 20  # bytes that one call searches, so that Ctrl-C is heard between two
+IN_ALL = 5_000  # repetitions that all of them in a pattern may ask for: each is a step more for every character
+WINDOW = 1 << 17  # bytes that one call searches, so that Ctrl-C is heard between two
+MEMORY = (
+    64 << 20
+)  # bytes for what RE2 learns of a text on the way; with its 8 MB .{1000}.{1000} takes a thousand times as long
 PART = 1 << 22  # bytes from which on another thread is worth its start
 THREADS = 8
 SPARSE = 160  # matches among them up to which the threads do not hinder each other
@@ -512,6 +516,8 @@ def _compiled(shown: str, source: str, *, anchored: bool = False, **options: boo
 
     wanted = re2.Options()
     wanted.log_errors = False
+    if options:  # alone, as every source comes first, it is held to RE2's own bound on size
+        wanted.max_mem = MEMORY
     for name, value in options.items():
         setattr(wanted, name, value)
     try:
@@ -568,9 +574,13 @@ def _bounded(pattern: str, *, fixed: bool) -> None:
         raise BadPatternError(pattern[:40] + "…", f"longer than {LONGEST} characters", LONGEST)
     if fixed:
         return
+    asked = 0
     for match in _REPEAT.finditer(pattern):
         if any(len(n) > 4 or int(n) > MOST for n in match.groups() if n):
             raise BadPatternError(pattern, f"repeats more than {MOST} times", match.start())
+        asked += max((int(n) for n in match.groups() if n), default=0)
+        if asked > IN_ALL:
+            raise BadPatternError(pattern, f"repeats more than {IN_ALL} times in all", match.start())
     names: set[str] = set()
     for match in _GROUP.finditer(pattern):
         if match[1] and match[1] in names:
@@ -587,6 +597,8 @@ def _explained(pattern: str, error: Exception) -> BadPatternError:
         position = _unclosed(pattern)
     elif kind == "unexpected )":
         position = pattern.rfind(")")
+    elif kind == "invalid repetition size":
+        kind = f"repeats more than {MOST} times, one repetition within another multiplied"
     elif kind.startswith("trailing"):
         position = len(pattern) - 1
     for opening, advice in _INSTEAD.items():
