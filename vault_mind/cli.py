@@ -2,13 +2,13 @@
 
 import os
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from datetime import datetime
-from itertools import zip_longest
+from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from vault_mind import declared as typer  # in its words; itself it is loaded where it is needed
 from vault_mind import render
@@ -38,13 +38,15 @@ from vault_mind.command import (
 )
 from vault_mind.config import VAULT_FILE, strangers, user_file
 from vault_mind.config import version as installed
-from vault_mind.errors import EditorError, SettingsError, WriteFailedError
+from vault_mind.errors import EditorError, SettingsError, VaultMindError, WriteFailedError
 from vault_mind.memory import Memory
 from vault_mind.query import Query, parse, plain, written_at
 from vault_mind.ranking import Explanation, Hit, newest_first, rank
 from vault_mind.screen import Piece, Screen, text_of
 from vault_mind.session import Session, open_despite
 from vault_mind.vault import Vault
+
+T = TypeVar("T")
 
 if TYPE_CHECKING:
     from vault_mind.hindsight import Hindsight
@@ -357,11 +359,12 @@ def grep(
     )
     sides = [side if side is not None else around or 0 for side in (before, after)]
     view = render.GrepView(paths, counts, only and not invert, sides[0], sides[1], plain=not out.is_terminal)
-    session.index.look_ahead(compiled)
-    sync(session)
-    found = session.index.grepped(compiled)
-    shown = json_lines(out, render.grep_data(found, view)) if json else render.grep(found, view)
-    if not _put_pieces(out, shown):
+
+    def shown() -> Iterator[list[Piece]]:
+        found = session.index.grepped(compiled)
+        return json_lines(out, render.grep_data(found, view)) if json else render.grep(found, view)
+
+    if not _put_pieces(out, _looked_ahead(session, shown)):
         raise typer.Exit(NO_MATCH)
 
 
@@ -723,7 +726,24 @@ def _copy_sample(target: Path) -> None:
         raise WriteFailedError(str(target), (error.strerror or str(error)).lower()) from error
 
 
+AHEAD = 20_000  # memories that are made ready to be printed before it is known that nothing has changed
 GATHERED = 1 << 14  # characters that are printed in one go
+
+
+def _looked_ahead(session: Session, shown: Callable[[], Iterator[T]]) -> Iterator[T]:
+    """Sync, then what `shown` gives; while another process still lists the vault, from what is indexed already.
+
+    That is the answer where the sync finds nothing new.
+    """
+    index = session.index
+    if not index.look_ahead():
+        sync(session)
+        return shown()
+    before, found, first = index.state(), shown(), list[T]()
+    with suppress(VaultMindError):  # it is told of when it is so after the sync as well
+        first = list(islice(found, AHEAD))
+    sync(session)
+    return chain(first, found) if first and index.state() == before else shown()
 
 
 def _put_pieces(out: Screen, shown: Iterable[list[Piece]]) -> bool:

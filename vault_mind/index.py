@@ -52,7 +52,6 @@ class Index:
         self._sync = Sync(vault, self._postings, language)
         self._search = Search(self._postings, language, meaning)
         self._turn = RLock()  # of the threads that share this index; what they would share below has no lock
-        self._ahead: tuple[object, tuple[str, int], list[tuple[Memory, Sequence[Line]]]] | None = None
 
     @property
     def folder(self) -> Path:
@@ -114,23 +113,22 @@ class Index:
 
     def grepped(self, pattern: "Pattern") -> "Iterator[tuple[Memory, Sequence[Line]]]":
         """As `grep`, of what the last sync found."""
-        ahead, self._ahead = self._ahead, None
-        if ahead and ahead[0] is pattern:
-            yield from ahead[2]
-            return
         yield from self._mended(lambda: self._search.grepped(pattern))
 
-    def look_ahead(self, pattern: "Pattern") -> None:
-        """Where another process is at work on the vault's listing, look for `pattern` in what is indexed already.
+    def look_ahead(self) -> bool:
+        """Refresh without a sync, where another process is at work on the vault's listing; whether it is.
 
-        If the next sync finds that this is how things are, `grepped` has its answer.
+        What is found now is true if the next sync finds that this is how things are: see `state`.
         """
-        if not begun() or self.unmade:
-            return
-        with suppress(DamagedError, WriteFailedError):  # the sync will see to it
-            self._postings.refresh()
-            state = self._postings.state()
-            self._ahead = (pattern, state, list(self.grepped(pattern)))
+        if begun() and not self.unmade:
+            with suppress(DamagedError, WriteFailedError):  # the sync will see to it
+                self._postings.refresh()
+                return True
+        return False
+
+    def state(self) -> tuple[str, int]:
+        """What the last refresh opened: as long as it is the same, so is every answer."""
+        return self._mended(self._postings.state)
 
     def memories(self) -> Iterator[Memory]:
         """Every memory that the last sync found, by path."""
@@ -187,10 +185,7 @@ class Index:
 
     def sync(self, progress: Progress | None = None) -> Synced:
         """Bring the index up to date with the files; `progress(done, of)` is called as it goes."""
-        synced = self._mended(lambda: self._sync.run(progress))
-        if self._ahead and (synced != Synced(0, 0, ()) or self._postings.state() != self._ahead[1]):
-            self._ahead = None
-        return synced
+        return self._mended(lambda: self._sync.run(progress))
 
     def rebuild(self, progress: Progress | None = None) -> Synced:
         """Throw the index away and make it anew. Raises WriteFailedError when the disk has no room for it."""
