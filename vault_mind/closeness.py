@@ -21,7 +21,7 @@ LAID_OUT = 4_000  # characters of a text that are looked at
 SHORT = 2  # characters; a beginning so short says little, so the word must end there
 
 _BETWEEN = re.compile(r"[\W_]+")
-_ASCII = str.maketrans({**dict.fromkeys('!"#$%&*(),+-./:;<=>?@[\\]^_`{|}~', " "), "'": None})
+_ASCII = str.maketrans({**dict.fromkeys('!"#$%&()+,-*./:;<=>?@[\\]^_`{|}~', " "), "'": None})
 _HEAD, _FOOT = "---", "\n---"
 _NOTHING = repeat(0.0)
 
