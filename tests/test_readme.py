@@ -180,7 +180,7 @@ def test_signs_and_slips_of_the_readme_are_read_as_it_says(words: str, sample: P
 
 @pytest.mark.parametrize("date", DATES)
 def test_a_date_of_the_readme_is_one(date: str) -> None:
-    assert len(DATES) == 8
+    assert len(DATES) == 10
     assert period(date, NOW)
 
 
