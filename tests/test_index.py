@@ -15,7 +15,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -1463,10 +1463,12 @@ def test_an_index_that_somebody_holds_for_too_long_costs_no_answer(
         holder.stdout.readline()
         found = [hit.memory.path for hit in index.search("tea", 5)]
         why = index.moved_out or ""
-        with pytest.raises(BusyError):
-            Index(index.vault).rebuild()
+        with pytest.raises(BusyError), closing(Index(index.vault)) as other:
+            other.rebuild()
         holder.stdin.close()
 
     assert found == ["a.md", "b.md"]
     assert "in use by another vault-mind process" in why
-    assert [hit.memory.path for hit in Index(index.vault).search("tea", 5)] == ["a.md", "b.md"]
+    with closing(Index(index.vault)) as after:
+        assert [hit.memory.path for hit in after.search("tea", 5)] == ["a.md", "b.md"]
+        assert not after.moved_out

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, closing
 from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import tantivy
 
@@ -27,9 +27,6 @@ from vault_mind.memory import Memory
 from vault_mind.ranking import idf, link_targets
 from vault_mind.rows import hashed, key, stem_key
 from vault_mind.spelling import Alike
-
-if TYPE_CHECKING:
-    from tempfile import TemporaryDirectory
 
 PATIENCE = 2.0  # seconds that a reader waits for another process between its two commits
 HELD = 30.0  # seconds that a writer waits for others, of whom one may have come to a halt
@@ -73,7 +70,7 @@ class Postings:
         self.remade: str | None = None  # why what was here had to be made anew, when it had
         self._opened: Generation | None = None
         self.moved_out: str | None = None  # why a temporary folder had to do
-        self._spare: TemporaryDirectory[str] | None = None
+        self._spare = ""
 
     def refresh(self) -> None:
         """Open the newest generation, or make the first; until the next call it is the one that is used."""
@@ -100,12 +97,15 @@ class Postings:
         """Go on in a temporary folder, which ends with this process; False where there is none, or we are in it."""
         if self._spare:
             return False
-        from tempfile import TemporaryDirectory  # late: only a full disk needs it
+        import shutil  # late, as the next two: only a full disk needs them
+        from tempfile import mkdtemp
+        from weakref import finalize
 
         self.close()
         try:
-            self._spare = TemporaryDirectory(prefix="vault-mind-", ignore_cleanup_errors=True)
-            self.folder = private_folder(Path(self._spare.name) / "index")
+            self._spare = mkdtemp(prefix="vault-mind-")
+            finalize(self, shutil.rmtree, self._spare, ignore_errors=True)
+            self.folder = private_folder(Path(self._spare) / "index")
         except (OSError, WriteFailedError):  # no room anywhere
             return False
         self.moved_out = why
