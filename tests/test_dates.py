@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from vault_mind.dates import LONGEST, aware, english, mentioned, period
+from vault_mind.dates import _HINT, LONGEST, _mention, aware, english, mentioned, period
 
 NOW = datetime(2026, 11, 29, 18, 42, 7, tzinfo=UTC)  # a Sunday
 
@@ -394,3 +394,17 @@ def test_ten_megabytes_take_no_time(piece: str) -> None:
     period(text, NOW)
 
     assert time.perf_counter() - started < 0.5
+
+
+SPOKEN = (
+    "last this next past in on since until the year of a couple ago week weeks night morning today tonight tomorrow"
+    " yesterday day before after jan January Sept may March 3rd 12 2024 2024-05 1990s q3 spring fall Monday sunday sun"
+    " é 今日"
+).split()
+
+
+@given(st.lists(st.sampled_from(SPOKEN), max_size=6), st.sampled_from([" ", "", "-", ", "]))
+def test_no_mention_is_without_a_hint(words: list[str], between: str) -> None:
+    text = between.join(words)
+
+    assert not _mention().search(text) or _HINT.search(text.casefold())

@@ -489,8 +489,10 @@ _MENTIONS = (
 
 # No mention is without one of these; looking for them is quick.
 _HINT = re.compile(
-    r"[0-9]|\b(?:last|this|next|past|ago|to(?:day|night|morrow)|yesterday|jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec"
-    r"|spring|summer|autumn|fall|winter|mon|tue|wed|thu|fri|sat|sun|year)"
+    r"[0-9]|\b(?:last|this|next|past|ago|to(?:day|night|morrow)|yesterday|spring|summer|autumn|fall|winter"
+    r"|jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?|(?:mon|tues|wednes|thurs|fri|satur|sun)day)\b",
+    re.ASCII,
 )
 
 

@@ -17,7 +17,6 @@ from operator import itemgetter, mul
 from typing import Protocol, TypeVar
 
 from vault_mind.analysis import LONGEST, asked_terms, language_named, stopwords, telling, terms
-from vault_mind.analysis import words as words_of
 from vault_mind.closeness import Sought, laid_out, nearness, sought
 from vault_mind.compounds import kin, reversed_terms
 from vault_mind.dates import mentioned
@@ -195,12 +194,12 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
             for other in relatives[:MOST_KIN]:
                 if vocabulary.frequency(other):  # a vocabulary may know words of the dead
                     weights.setdefault(other, KIN)
-    all_known = all(map(vocabulary.frequency, weights))
-    for word in () if all_known else dict.fromkeys(words_of(words)):
+    unknown = {term for term in weights if not vocabulary.frequency(term)}
+    for word in dict.fromkeys(chunk.lstrip("#.") for chunk in told) if unknown else ():
         if len(guessed) == MOST_GUESSED:
             break
         stems = [term for one in spoken for term in _stems(word, one) if term in weights]
-        if stems and not any(vocabulary.frequency(term) for term in stems):  # known to no language
+        if stems and unknown.issuperset(stems):  # known to no language
             own = terms(word, language)
             others = nearest(own[0], vocabulary.alike, vocabulary.frequency) if len(own) == 1 else ()
             if others := tuple(other for other in others if other not in stopwords(language)):

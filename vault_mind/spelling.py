@@ -22,20 +22,28 @@ class Alike:
         self._sized: dict[int, list[str]] = {}
         for term in terms:
             self._sized.setdefault(len(term), []).append(term)
-        self._known: dict[tuple[str, int], Sequence[tuple[str, int]]] = {}
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def nearest(self, term: str, frequency: Callable[[str], int]) -> tuple[str, ...]:
+        """As `nearest`, for a term that begins like these; `frequency` is the same in every call."""
+        known = self._known.get(term)
+        if known is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            near = self.within(term, 2 if len(term) >= LONG else 1)
+            found = sorted((distance, -frequency(other), other) for other, distance in near if other.isalpha())
+            held = [(distance, other) for distance, negative, other in found if negative]
+            known = tuple(other for distance, other in held[:GUESSES] if distance == held[0][0])
+            self._known[term] = known
+        return known
 
     def within(self, term: str, slips: int) -> Sequence[tuple[str, int]]:
         """Those that differ from `term`, which begins like them, by so many slips at most, and by how many."""
-        known = self._known.get((term, slips))
-        if known is None:
-            from rapidfuzz import process  # late: only a word that nobody wrote needs it
-            from rapidfuzz.distance import OSA
+        from rapidfuzz import process  # late: only a word that nobody wrote needs it
+        from rapidfuzz.distance import OSA
 
-            near = process.extract(term, self._like(term, slips), scorer=OSA.distance, score_cutoff=slips, limit=None)
-            if len(self._known) >= REMEMBERED:
-                self._known.clear()
-            known = self._known[term, slips] = [(other, int(distance)) for other, distance, _ in near]
-        return known
+        near = process.extract(term, self._like(term, slips), scorer=OSA.distance, score_cutoff=slips, limit=None)
+        return [(other, int(distance)) for other, distance, _ in near]
 
     def _like(self, term: str, slips: int) -> Sequence[str]:
         """Those of `within`, and others."""
@@ -58,11 +66,7 @@ def nearest(term: str, alike: Callable[[str], Alike], frequency: Callable[[str],
     """
     if len(term) < SHORTEST or not term.isalpha() or term[0] >= _UNSPACED:
         return ()
-    most = 2 if len(term) >= LONG else 1
-    near = alike(term[0]).within(term, most)
-    found = sorted((distance, -frequency(other), other) for other, distance in near if other.isalpha())
-    held = [(distance, other) for distance, negative, other in found if negative]
-    return tuple(other for distance, other in held[:GUESSES] if distance == held[0][0])
+    return alike(term[0]).nearest(term, frequency)
 
 
 def _reversed(term: str) -> str:
