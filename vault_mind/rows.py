@@ -6,7 +6,7 @@ from zlib import crc32
 
 from vault_mind.memory import Memory
 from vault_mind.query import folded, written_at
-from vault_mind.ranking import language_of, link_targets, searched_terms
+from vault_mind.ranking import joined_terms, language_of, link_targets
 
 CURRENT, ASIDE, EXPIRING, ABSENT = range(4)  # states; whether an expiring one is current depends on the moment
 
@@ -68,15 +68,15 @@ def stem_key(path: str) -> int:
 
 def row(memory: Memory, language: str) -> Row:
     """The row of `memory` in a vault of that `language`."""
-    terms = searched_terms(memory, language)
+    terms = joined_terms(memory, language)
     written = written_at(memory)
     return Row(
         memory.path,
         memory.text.encode("utf-8", "replace"),
         memory.fault,
         memory.conflict,
-        " ".join(terms),
-        len(terms),
+        terms,
+        terms.count(" ") + 1 if terms else 0,
         ASIDE if memory.aside else EXPIRING if memory.expires_at else CURRENT,
         stem_key(memory.path),
         folded(memory.kind),
