@@ -177,7 +177,7 @@ class _Table(dict[str, str]):
     def __init__(self, language: str) -> None:
         super().__init__()
         self._language = language
-        self._others: list[str] = []
+        self._others: dict[str, str] = {}  # dates, numbers, names of things: many of them are met only once
         _stemmer(language)  # an unknown one is told at once, whatever the text
 
     def __missing__(self, written: str) -> str:
@@ -187,11 +187,15 @@ class _Table(dict[str, str]):
             if found is None:
                 found = self._keep(word, " ".join(_stemmed(word[:LONGEST], self._language)))
             return found if word == written else self._keep(written, found)
+        found = self._others.get(written)
+        return self._other(written, word) if found is None else found
+
+    def _other(self, written: str, word: str) -> str:
         simple = word.isascii() and word.isalnum()
         chunks = [word] if simple else list(_chunks(written))
         if chunks == [written]:
             return self._keep(written, self._of(written))
-        known = [self.get(chunk) for chunk in chunks]
+        known = [self.get(chunk, self._others.get(chunk)) for chunk in chunks]
         terms = [
             self._keep(chunk, self._of(chunk)) if found is None else found
             for chunk, found in zip(chunks, known, strict=True)
@@ -202,16 +206,17 @@ class _Table(dict[str, str]):
         return " ".join(filter(None, _chunk_terms(chunk, self._language)))
 
     def _keep(self, written: str, found: str) -> str:
-        if len(written) <= LONGEST and (len(found) <= LONGEST or found.count(" ") < FEW):
-            if not written.isalpha():  # dates, numbers, names of things, and words with a comma: many are met only once
-                self._others.append(written)
-                if len(self._others) > OTHERS:
-                    for other in self._others:
-                        self.pop(other, None)
-                    self._others.clear()
-            elif len(self) >= REMEMBERED:
+        if len(written) > LONGEST or (len(found) > LONGEST and found.count(" ") >= FEW):
+            return found
+        told = written if found == written else found
+        if (written[:-1] or written).isalpha():  # a word, perhaps with a comma
+            if len(self) >= REMEMBERED:
                 self.clear()
-            self[written] = written if found == written else found
+            self[written] = told
+        else:
+            if len(self._others) >= OTHERS:
+                self._others.clear()
+            self._others[written] = told
         return found
 
 
