@@ -76,7 +76,7 @@ class Cut(Row):
         if not self.came:
             self.came.append(True)
             raise KeyboardInterrupt
-        return str(self[4])
+        return str(self[1])
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])

@@ -10,28 +10,28 @@ from vault_mind.ranking import joined_terms, language_of, link_targets
 
 CURRENT, ASIDE, EXPIRING, ABSENT = range(4)  # states; whether an expiring one is current depends on the moment
 
+Label = tuple[str, str, str, bool]
+
 
 class Row(NamedTuple):
     """What is kept of one memory. `terms` are joined by blanks, `length` is how many they are.
 
-    Of its stem, its chat and the names that it links to only the keys are kept.
+    Of its stem, its chat and the names that it links to only the keys are kept. `label` is kind, source,
+    language, and whether it is pinned: there are few of them.
     """
 
-    path: str
     text: bytes
+    terms: str
+    path: str
     fault: str | None
     conflict: str | None
-    terms: str
     length: int
     state: int
     stem: int
-    kind: str
-    source: str
+    label: Label
     tags: str
     made: float | None
     chat: int | None
-    lang: str
-    pinned: bool
     links: tuple[int, ...]
 
 
@@ -71,20 +71,22 @@ def row(memory: Memory, language: str) -> Row:
     terms = joined_terms(memory, language)
     written = written_at(memory)
     return Row(
-        memory.path,
         memory.text.encode("utf-8", "replace"),
+        terms,
+        memory.path,
         memory.fault,
         memory.conflict,
-        terms,
         terms.count(" ") + 1 if terms else 0,
         ASIDE if memory.aside else EXPIRING if memory.expires_at else CURRENT,
         stem_key(memory.path),
-        folded(memory.kind),
-        folded(memory.source or ""),
+        (
+            folded(memory.kind),
+            folded(memory.source or ""),
+            language_of(memory, "") if memory.lang else "",
+            memory.pinned,
+        ),
         "\n".join(map(folded, memory.tags)),
         written.timestamp() if written else None,
         key(memory.chat) if memory.chat else None,
-        language_of(memory, "") if memory.lang else "",
-        memory.pinned,
         tuple(map(key, link_targets(memory))) if "[[" in memory.text else (),
     )
