@@ -11,6 +11,7 @@ import pytest
 import vault_mind.batch
 from vault_mind.batch import Numbered
 from vault_mind.generation import DamagedError
+from vault_mind.keyed import CHATS
 from vault_mind.memory import parse
 from vault_mind.postings import Postings
 from vault_mind.rows import Row, row
@@ -165,7 +166,7 @@ def test_a_chat_whose_last_memory_is_gone_is_forgotten(postings: Postings) -> No
     postings.store([numbered(3, "---\nchat: b\n---\nmilk")], [1], {})
     postings.store([numbered(2, "no chat any more")], [], {})
 
-    assert list(postings.rows("SELECT id FROM chats")) == [(3,)]
+    assert [number for _, number in CHATS.all(postings._open().db)] == [3]
     assert list(postings.columns.beside(3)) == []
 
 

@@ -11,14 +11,14 @@ import tantivy
 
 from vault_mind.deflated import deflated
 from vault_mind.generation import GUARD, Generation
-from vault_mind.keyed import Pair, change
+from vault_mind.keyed import CHATS, LINKS, STEMS, Pair
 from vault_mind.memory import Memory
 from vault_mind.ranking import link_targets
 from vault_mind.rows import ABSENT, Label, Row, key, stem_key
 
 HEAP = 50_000_000  # bytes that tantivy may use while writing
 PART = 500  # values that a statement is given at a time: SQLite bounds its variables
-MANY = 5_000  # rows from which on it pays to store them while tantivy commits
+MANY = 5_000  # rows from which on it pays to store them while tantivy commits, and to pack arrays tightly
 
 _INSERT = "INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _COUNT = (
@@ -154,11 +154,11 @@ class Batch:
         old = [row for part in parts(known) for row in db.execute(marked(_OLD, part), part)]
         columns.drop_texts(start for _, _, start, _, _ in old)
         columns.add_texts([one.number for one in kept], [one.start for one in kept])
-        chats = self._chats_of(known)
+        stems, links, left = self._forget(old)
+        chats, first = self._chats(left, set(known))
         columns.leave_chats(known)
         columns.set_states((number, ABSENT) for number in known)
         columns.set_states((one.number, one.state) for one in kept)
-        stems, links = self._forget(old)
         label, place = _Labels(self._opened), _Places(self._opened)
         rows = (
             (o.number, place[folder], _name(name), o.start, o.size, o.length, label[o.label], o.tags, o.made)
@@ -168,44 +168,37 @@ class Batch:
         db.executemany(_INSERT, rows)
         odd = [(one.number, one.fault, one.conflict) for one in kept if one.fault or one.conflict]
         db.executemany("INSERT INTO odd VALUES (?, ?, ?)", odd)
-        change(db, "stems", stems, ((one.stem, one.number) for one in kept))
-        more = change(db, "links", links, ((target, one.number) for one in kept for target in one.links))
-        self._lay_down(chats)
-        db.executemany("INSERT OR REPLACE INTO columns VALUES (?, ?)", columns.packed())
+        STEMS.change(db, stems, ((one.stem, one.number) for one in kept))
+        more = LINKS.change(db, links, ((target, one.number) for one in kept for target in one.links))
+        CHATS.change(db, first, self._laid_down(chats))
+        db.executemany("INSERT OR REPLACE INTO columns VALUES (?, ?)", columns.packed(tight=len(kept) >= MANY))
         return len(kept) - len(old), sum(o.length for o in kept) - sum(o[4] for o in old), more
 
-    def _forget(self, old: Sequence[tuple[int, str, int, int, int]]) -> tuple[list[Pair], list[Pair]]:
-        """Take out the rows that are replaced or gone; the pairs of their stems and links, which are to go as well."""
+    def _forget(self, old: Sequence[tuple[int, str, int, int, int]]) -> tuple[list[Pair], list[Pair], set[int]]:
+        """Take out the rows that are replaced or gone; the pairs of their stems and links, and the chats they leave."""
         db, pack = self._opened.db, self._opened.pack
         numbers = [(row[0],) for row in old]
-        linking = ((number, Memory(path, pack.text(start, size))) for number, path, start, size, _ in old)
-        links = [(key(name), number) for number, memory in linking for name in link_targets(memory)]
+        links, chats = list[Pair](), set[int]()
+        for number, path, start, size, _ in old:
+            memory = Memory(path, pack.text(start, size))
+            links += [(key(name), number) for name in link_targets(memory)]
+            chats |= {key(memory.chat)} if memory.chat else set()
         for table in ("held", "odd", "meanings"):
             db.executemany(f"DELETE FROM {table} WHERE id = ?", numbers)  # noqa: S608  # our own words
-        return [(stem_key(row[1]), row[0]) for row in old], links
+        return [(stem_key(row[1]), row[0]) for row in old], links, chats
 
-    def _chats_of(self, known: Collection[int]) -> dict[int, list[int]]:
-        """Of each chat that changes its members that stay, and those that come."""
-        db, columns = self._opened.db, self._opened.columns
-        groups: dict[int, Sequence[int]] = {}
-        for number in known:
-            if number not in groups:
-                groups |= dict.fromkeys(group := columns.chat_of(number), group)
-        leaving = set(known)
-        few = len(groups) <= PART
-        where = marked("WHERE id IN ({})", groups) if few else ""
-        known_by = db.execute(f"SELECT chat, id FROM chats {where}", list(groups) if few else ())  # noqa: S608  # ours
-        chats = {chat: [n for n in groups[number] if n not in leaving] for chat, number in known_by if number in groups}
+    def _chats(self, left: Collection[int], leaving: Collection[int]) -> tuple[dict[int, list[int]], list[Pair]]:
+        """Of each chat that changes its members that stay, and those that come; and what `chats` holds of them."""
+        columns = self._opened.columns
         coming = [(one.chat, one.number) for one in self._kept if one.chat is not None]
-        for part in parts(list({chat for chat, _ in coming} - chats.keys())):
-            found = db.execute(marked("SELECT chat, id FROM chats WHERE chat IN ({})", part), part)
-            chats |= {chat: list(columns.chat_of(number)) for chat, number in found}
+        first = CHATS.under(self._opened.db, {*left, *(chat for chat, _ in coming)})
+        chats = {chat: [n for n in columns.chat_of(number) if n not in leaving] for chat, number in first}
         for chat, number in coming:
             chats.setdefault(chat, []).append(number)
-        return chats
+        return chats, first
 
-    def _lay_down(self, chats: Mapping[int, list[int]]) -> None:
-        """Put the members of each chat next to each other, in time."""
+    def _laid_down(self, chats: Mapping[int, list[int]]) -> list[Pair]:
+        """Put the members of each chat next to each other, in time; each chat with the first of them."""
         db, columns = self._opened.db, self._opened.columns
         times = {
             one.number: (one.made is not None, one.made or 0.0, one.path) for one in self._kept if one.chat is not None
@@ -217,9 +210,7 @@ class Batch:
         for members in chats.values():
             members.sort(key=times.__getitem__)
         columns.set_chats(chats.values())
-        db.executemany("DELETE FROM chats WHERE chat = ?", [(chat,) for chat, members in chats.items() if not members])
-        first = sorted((chat, members[0]) for chat, members in chats.items() if members)
-        db.executemany("INSERT OR REPLACE INTO chats VALUES (?, ?)", first)
+        return [(chat, members[0]) for chat, members in chats.items() if members]
 
 
 class _Labels(dict[Label, int]):

@@ -1,4 +1,4 @@
-"""Listings of folders as they lie in the index: the names deflated, the marks, which nothing makes shorter, as they are."""
+"""Listings of folders as they lie in the index: names deflated, and marks, which nothing makes shorter, as they are."""
 
 from sys import byteorder
 from zlib import compress, decompress, error

@@ -28,9 +28,7 @@ DATES = ("created_at", "updated_at", "expires_at", "superseded_at")
 _PLAIN = r"[\w/(][\w ./+()',-]*+(?::(?=[\w/])[\w ./+()',-]*+)*"
 _QUOTED = r'"[^"\\\r\n]*+"'
 _ITEM = rf"(?:[\w/][\w ./+-]*+|{_QUOTED})"
-_FAST_LINE = re.compile(
-    rf"([A-Za-z_][\w-]{{0,99}}):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))? *+\r?"
-)
+_FAST_LINE = re.compile(rf"([A-Za-z_][\w-]{{0,99}}):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))? *+\r?")
 _FAST_ITEM = re.compile(_ITEM)
 _SAFE_PLAIN = r"[A-Za-z](?:[\w ./+()',-])*(?<! )"
 _TIMESTAMP = r"(?a)\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?"

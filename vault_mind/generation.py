@@ -12,7 +12,7 @@ import tantivy
 from vault_mind.columns import Columns, ColumnsError
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import private_folder
-from vault_mind.keyed import table
+from vault_mind.keyed import CHATS, LINKS, STEMS
 from vault_mind.memory import Memory
 from vault_mind.pack import Pack, PackError
 from vault_mind.spelling import Alike
@@ -34,21 +34,18 @@ CREATE VIEW files AS
         coalesce(folder, '') || iif(substr(name, -1) = '/', substr(name, 1, length(name) - 1), name || '.md') AS path,
         start, size, length, label, tags, made, fault, conflict
     FROM held LEFT JOIN places ON places.id = place LEFT JOIN odd ON odd.id = held.id;
-CREATE TABLE labels (
-    id INTEGER PRIMARY KEY, kind TEXT, source TEXT, lang TEXT, pinned INTEGER, UNIQUE (kind, source, lang, pinned)
-);
-{table("stems")}
-CREATE TABLE chats (chat INTEGER PRIMARY KEY, id INTEGER);
-{table("links")}
+CREATE TABLE labels (id INTEGER PRIMARY KEY, kind TEXT, source TEXT, lang TEXT, pinned INTEGER);
+{STEMS.made}
+{CHATS.made}
+{LINKS.made}
 CREATE TABLE meanings (id INTEGER PRIMARY KEY, key BLOB);
-CREATE INDEX meaning_keys ON meanings (key);
 CREATE TABLE folders (path TEXT PRIMARY KEY, listing BLOB) WITHOUT ROWID;
-CREATE TABLE columns (name TEXT PRIMARY KEY, data BLOB);
+CREATE TABLE columns (name TEXT PRIMARY KEY, data BLOB) WITHOUT ROWID;
 CREATE TABLE pending (id INTEGER PRIMARY KEY);
-CREATE TABLE told (path TEXT, what TEXT, PRIMARY KEY (path, what));
+CREATE TABLE told (path TEXT, what TEXT, PRIMARY KEY (path, what)) WITHOUT ROWID;
 CREATE TABLE totals (memories INTEGER, terms INTEGER, links INTEGER, dead INTEGER, version INTEGER, language TEXT);
 PRAGMA user_version = {SCHEMA};
-"""
+"""  # noqa: S608  # our own words
 
 
 class DamagedError(Exception):

@@ -22,7 +22,7 @@ from vault_mind.deflated import inflated
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import locked, private_folder
 from vault_mind.generation import GUARD, DamagedError, Generation, Totals, make
-from vault_mind.keyed import Pair, under
+from vault_mind.keyed import LINKS, STEMS, Keyed, Pair
 from vault_mind.memory import Memory
 from vault_mind.ranking import idf, link_targets
 from vault_mind.rows import hashed, key, stem_key
@@ -42,6 +42,7 @@ _BACKWARDS = "\n"  # no term begins with it
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
 _WITHOUT_MEANING = "SELECT id FROM held WHERE id NOT IN (SELECT id FROM meanings) LIMIT ?"
 _PATHS = "SELECT id, path FROM files WHERE id IN ({})"
+_MEANING_KEYS = "CREATE INDEX IF NOT EXISTS meaning_keys ON meanings (key)"  # most vaults have no meanings
 _NOTE_MEANING = "INSERT OR REPLACE INTO meanings VALUES (?, ?)"
 _SPOKEN = "SELECT DISTINCT lang FROM labels WHERE lang != '' ORDER BY lang"
 _SPEAKS = "SELECT 1 FROM held WHERE label IN (SELECT id FROM labels WHERE lang = ?) LIMIT 1"
@@ -270,7 +271,7 @@ class Postings:
         held = self.numbered(numbers)
         outward = {number: [key(name) for name in link_targets(memory)] for number, memory in held.items()}
         named: dict[int, list[int]] = {}
-        for stem, number in self._under("stems", {target for targets in outward.values() for target in targets}):
+        for stem, number in self._under(STEMS, {target for targets in outward.values() for target in targets}):
             named.setdefault(stem, []).append(number)
         for number, targets in outward.items():
             if others := [other for target in targets for other in named.get(target, ())]:
@@ -278,14 +279,14 @@ class Postings:
         stems: dict[int, list[int]] = {}
         for number, memory in held.items():
             stems.setdefault(stem_key(memory.path), []).append(number)
-        for stem, other in self._under("links", stems):
+        for stem, other in self._under(LINKS, stems):
             for number in stems[stem]:
                 found.setdefault(number, []).append(other)
         return found
 
     def named(self, stem: str) -> dict[str, int]:
         """The paths of memories of that stem, in any case, each with its number."""
-        numbers = [number for _, number in self._under("stems", [key(stem.casefold())])]
+        numbers = [number for _, number in self._under(STEMS, [key(stem.casefold())])]
         found = (row for part in parts(numbers) for row in self.rows(marked(_PATHS, part), part))
         return {path: number for number, path in found}
 
@@ -299,7 +300,7 @@ class Postings:
     def known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
         """Of each of `paths` that is indexed its number and the hash of what was read."""
         wanted = set(paths)
-        numbers = [number for _, number in self._under("stems", set(map(stem_key, paths)))]
+        numbers = [number for _, number in self._under(STEMS, set(map(stem_key, paths)))]
         with GUARD:
             opened = self._open()
             found: dict[str, tuple[int, bytes]] = {}
@@ -308,10 +309,10 @@ class Postings:
                 found |= {row[1]: (row[0], _hashed(opened, row)) for row in rows if row[1] in wanted}
             return found
 
-    def _under(self, table: str, keys: Iterable[int]) -> list[Pair]:
+    def _under(self, table: Keyed, keys: Iterable[int]) -> list[Pair]:
         """The pairs of that table under any of `keys`."""
         with GUARD:
-            return under(self._open().db, table, keys)
+            return table.under(self._open().db, keys)
 
     def digests(self) -> dict[str, bytes]:
         """Of each path the hash of what was read."""
@@ -329,6 +330,7 @@ class Postings:
             db.execute("BEGIN IMMEDIATE")
             held = _held(self._open(), list(keys))  # not what is kept: others may have written since
             same = [(number, key) for number, (memory, key) in keys.items() if held.get(number) == memory]
+            db.execute(_MEANING_KEYS)
             db.executemany(_NOTE_MEANING, same)
 
     def meanings(self, numbers: Sequence[int]) -> dict[int, bytes]:
