@@ -191,8 +191,7 @@ class _Table(dict[str, str]):
         return self._other(written, word) if found is None else found
 
     def _other(self, written: str, word: str) -> str:
-        simple = word.isascii() and word.isalnum()
-        chunks = [word] if simple else list(_chunks(written))
+        chunks = [word] if word.isascii() and word.isalnum() else list(_chunks(written))
         if chunks == [written]:
             return self._keep(written, self._of(written))
         known = [self.get(chunk, self._others.get(chunk)) for chunk in chunks]
@@ -238,8 +237,8 @@ def _chunk_terms(chunk: str, language: str) -> Iterable[str]:
         return _run_terms(chunk)
     plain = chunk.lstrip("#.")
     simple = plain.isascii() and plain.isalnum()  # as most names of things are: nothing to take out or to part
-    if simple and plain[0].isalpha() and chunk[0] != "." and len(parts := _pieces(plain)) == 1:
-        return _stemmed(parts[0][:LONGEST], language)
+    if simple and plain[0].isalpha() and chunk[0] != "." and not _HUMPS.search(plain[: LONGEST + 1]):
+        return _stemmed(plain[:LONGEST], language)
     plain = plain if simple else _undressed(plain)
     pieces = [_pieces(part) for part in ([plain] if simple else _PARTS.findall(plain))]
     known = _table(language)  # what a compound is made of is mostly met alone as well

@@ -66,7 +66,7 @@ class Keyed(NamedTuple):
         return held
 
     def _packed(self, some: Collection[Pair]) -> bytes:
-        """A byte that says how many a number takes; then, ascending, of each pair the rest of its key and its number."""
+        """How many bytes a number takes; then of each pair, ascending, what is left of its key, and its number."""
         width = max(1, (max((number for _, number in some), default=0).bit_length() + 7) // 8)
         mask, bits, size = (1 << self.shift) - 1, 8 * width, REST + width
         whole = sorted((key & mask) << bits | number for key, number in some)

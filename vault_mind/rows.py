@@ -1,6 +1,8 @@
 """One memory as a row of the index: all that is kept of it, worked out once, wherever that is done."""
 
 from binascii import crc_hqx
+from collections.abc import Sequence
+from datetime import datetime
 from typing import NamedTuple
 from zlib import crc32
 
@@ -68,8 +70,20 @@ def stem_key(path: str) -> int:
 
 def row(memory: Memory, language: str) -> Row:
     """The row of `memory` in a vault of that `language`."""
-    terms = joined_terms(memory, language)
-    written = written_at(memory)
+    return rows([memory], language)[0]
+
+
+def rows(memories: Sequence[Memory], language: str) -> list[Row]:
+    """The rows of `memories` in a vault of that `language`.
+
+    Each step is taken for all of them before the next: so a processor keeps at hand what it looks words up in.
+    """
+    written = [written_at(memory) for memory in memories]
+    terms = [joined_terms(memory, language) for memory in memories]
+    return list(map(_row, memories, terms, written))
+
+
+def _row(memory: Memory, terms: str, written: datetime | None) -> Row:
     return Row(
         memory.text.encode("utf-8", "replace"),
         terms,
