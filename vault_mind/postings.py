@@ -70,6 +70,7 @@ class Postings:
         self._language = language
         self.remade: str | None = None  # why what was here had to be made anew, when it had
         self._opened: Generation | None = None
+        self._inflated: dict[str, tuple[bytes, bytes]] = {}  # of each folder its listing as it is kept, and as it is
         self.moved_out: str | None = None  # why a temporary folder had to do
         self._spare: TemporaryDirectory[str] | None = None
 
@@ -349,7 +350,12 @@ class Postings:
         if not all(isinstance(listing, bytes) for listing in found.values()):
             raise DamagedError("a listing of a folder is none")
         with GUARD:
-            return {path: inflated(listing) for path, listing in found.items()}
+            known = self._inflated
+            self._inflated = {
+                path: known[path] if path in known and known[path][0] == kept else (kept, inflated(kept))
+                for path, kept in found.items()
+            }
+            return {path: listing for path, (_, listing) in self._inflated.items()}
 
     def batch(self) -> Batch:
         """What is to be written in one go, begun: `store` for what comes bit by bit."""
