@@ -4,6 +4,7 @@ A process is started with the interpreter that runs and fed through its pipes, s
 uses the index as a library is started a second time, and no thread of it is forked.
 """
 
+import gc
 import marshal
 import os
 import sys
@@ -23,6 +24,7 @@ MANY = 4_000  # files from which on more processes are worth their start
 MOST = 4  # processes
 CHUNK = 250  # files that a process is given at a time
 TOGETHER = 1_000_000  # characters of texts that are analysed together
+RARELY = 100_000  # objects more than before at which Python looks for circles among them
 AHEAD = 12  # chunks that each is given before its results are asked for, so that none is idle while we store
 
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from vault_mind.readers import serve; serve()"
@@ -96,9 +98,7 @@ def split(folder: str, names: Sequence[str], known: Mapping[str, bytes]) -> Iter
 
 def serve() -> None:
     """What a process does: tasks come on standard input, what was read goes to standard output."""
-    import gc  # late: only such a process needs it
-
-    gc.set_threshold(100_000)  # nearly all that it makes is gone with the next file, and hardly any in circles
+    gc.set_threshold(RARELY)  # nearly all that it makes is gone with the next file, and hardly any in circles
     pipe, out = sys.stdin.buffer, sys.stdout.buffer
     root, language = marshal.load(pipe)  # noqa: S302  # from the process that started this one
     vault = Vault(root)
@@ -117,6 +117,8 @@ def _by_processes(
     vault: Vault, tasks: Sequence[Task], language: str, processes: int
 ) -> Iterator[tuple[Task, list[Read]]]:
     with ExitStack() as stack:
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(RARELY)  # what we are given stays until it is stored, and is nothing to look through
         workers = [stack.enter_context(_Worker(vault, language)) for _ in range(processes)]
         ahead = AHEAD * processes
         for at, task in enumerate(tasks[:ahead]):
