@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from vault_mind.analysis import (
     LONGEST,
     STOPWORDS,
+    joined,
     language_named,
     languages,
     query_terms,
@@ -571,3 +572,31 @@ def test_a_memory_in_another_language_is_found_by_its_own_words(text: str, langu
 
     assert bool(wanted) == bool(terms(text, language))
     assert set(wanted) <= set(terms(text)) | set(terms(text, language))
+
+
+# --- what is kept at hand ---------------------------------------------------------------------------------------------
+
+
+@given(ANY_TEXT)
+def test_joined_terms_are_the_terms_with_one_blank_between_them(text: str) -> None:
+    assert joined(text) == " ".join(terms(text))
+
+
+def test_a_word_has_the_same_terms_however_many_were_met_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("vault_mind.analysis.REMEMBERED", 20)
+    monkeypatch.setattr("vault_mind.analysis.OTHERS", 5)
+    text = " ".join(["a", "I", "tea,", "running", *PIECES, "max_retry_counts", "7th", "m000123", "[[m000123]]."])
+    expected = terms(text, "english")
+
+    for number in range(40):
+        terms(f"word{'xyz'[number % 3] * (number + 1)} name{number} {number} part-{number}", "english")
+        assert terms(text, "english") == expected
+
+
+def test_the_parts_of_a_long_name_are_the_words_that_stand_alone() -> None:
+    parts = "the user is allergic to hazelnuts and penicillin running".split()
+
+    found = terms("-".join(parts))
+
+    assert found[: len(parts)] == terms(" ".join(parts))
+    assert found[len(parts) :] == terms("".join(parts))

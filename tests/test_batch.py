@@ -3,6 +3,7 @@
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 import vault_mind.batch
 from vault_mind.batch import Numbered
 from vault_mind.generation import DamagedError
+from vault_mind.keyed import CHATS
 from vault_mind.memory import parse
 from vault_mind.postings import Postings
 from vault_mind.rows import Row, row
@@ -76,7 +78,7 @@ class Cut(Row):
         if not self.came:
             self.came.append(True)
             raise KeyboardInterrupt
-        return str(self[4])
+        return str(self[1])
 
 
 @pytest.mark.parametrize("at", [0, 1, 2])
@@ -165,7 +167,7 @@ def test_a_chat_whose_last_memory_is_gone_is_forgotten(postings: Postings) -> No
     postings.store([numbered(3, "---\nchat: b\n---\nmilk")], [1], {})
     postings.store([numbered(2, "no chat any more")], [], {})
 
-    assert list(postings.rows("SELECT id FROM chats")) == [(3,)]
+    assert [number for _, number in CHATS.all(postings._open().db)] == [3]
     assert list(postings.columns.beside(3)) == []
 
 
@@ -174,3 +176,52 @@ def test_names_that_share_a_key_do_no_harm_to_what_is_known(postings: Postings) 
 
     assert set(postings.known(["1.md"])) == {"1.md"}
     assert postings.named("1") == {"1.md": 1, "a/1.md": 2}
+
+
+PATHS = ["a.md", "A.MD", "notes/a.md", "notes/A.Md", "notes/2026/a.b.md", "notes/a.md.md", "ünï/tëa.md", "x y/z's.md"]
+
+
+def test_a_path_comes_back_as_it_was_whatever_its_folder_and_ending(postings: Postings) -> None:
+    postings.store([(n, row(parse(path, f"tea {n}"), "english")) for n, path in enumerate(PATHS, 1)], [], {})
+
+    assert postings.paths(range(1, len(PATHS) + 1)) == dict(enumerate(PATHS, 1))
+    assert {path: number for path, (number, _) in postings.known(PATHS).items()} == {
+        path: number for number, path in enumerate(PATHS, 1)
+    }
+    assert [memory.path for memory in postings.memories("ORDER BY path")] == sorted(PATHS)
+
+
+def test_what_is_wrong_with_a_file_is_kept_until_it_is_right(postings: Postings) -> None:
+    bad = parse("1.md", "tea", "it is not UTF-8")
+    copy = replace(parse("2.md", "tea"), conflict="1.md")
+    postings.store([(1, row(bad, "english")), (2, row(copy, "english")), numbered(3, "tea")], [], {})
+    assert postings.numbered([1, 2, 3]) == {1: bad, 2: copy, 3: parse("3.md", "tea")}
+
+    postings.mark_stale({2: "it cannot be read now", 3: "it cannot be read now", 9: "nobody"})
+    stale = {n: (m.fault, m.conflict) for n, m in postings.numbered([2, 3, 9]).items()}
+    postings.store([numbered(number, "milk") for number in (1, 2, 3)], [], {})
+
+    assert stale == {2: ("it cannot be read now", "1.md"), 3: ("it cannot be read now", None)}
+    assert postings.numbered([1, 2, 3]) == {n: parse(f"{n}.md", "milk") for n in (1, 2, 3)}
+    assert list(postings.rows("SELECT * FROM odd")) == []
+
+
+def test_a_label_and_a_folder_are_kept_once(postings: Postings) -> None:
+    for start in (1, 4):
+        texts = {n: f"---\nkind: fact\npinned: {'true' if n % 3 else 'no'}\n---\ntea" for n in range(start, start + 3)}
+        postings.store([(n, row(parse(f"notes/{n}.md", text), "english")) for n, text in texts.items()], [], {})
+
+    assert list(postings.rows("SELECT kind, pinned FROM labels ORDER BY pinned")) == [("fact", 0), ("fact", 1)]
+    assert list(postings.rows("SELECT folder FROM places")) == [("notes/",)]
+
+
+def test_a_chat_whose_members_change_stays_in_time(postings: Postings) -> None:
+    def said(number: int, chat: str, day: int) -> Numbered:
+        return numbered(number, f"---\ncreated_at: 2026-01-{day:02}\nchat: {chat}\n---\ntea")
+
+    postings.store([said(1, "a", 5), said(2, "a", 3), said(3, "a", 4), said(4, "b", 1)], [], {})
+    postings.store([said(3, "b", 2), said(5, "a", 1), said(6, "b", 9)], [2], {})
+
+    assert list(postings.columns.chat_of(1)) == [5, 1]
+    assert list(postings.columns.chat_of(4)) == [4, 3, 6]
+    assert sorted(number for _, number in CHATS.all(postings._open().db)) == [4, 5]

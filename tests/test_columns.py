@@ -142,6 +142,61 @@ def test_what_was_packed_is_the_same_when_it_is_opened() -> None:
         assert list(again[name]) == list(columns[name])
 
 
+def filled(count: int, seed: int) -> Columns:
+    """Columns of so many memories, with chats, gaps and texts of all lengths."""
+    chosen = random.Random(seed)
+    columns = Columns()
+    columns.set_states((number, chosen.choice((CURRENT, CURRENT, ASIDE, ABSENT))) for number in range(1, count + 1))
+    numbers = list(range(1, count + 1))
+    chosen.shuffle(numbers)
+    columns.set_chats([numbers[start : start + 6] for start in range(0, count // 2, 6)])
+    starts = [0]
+    for _ in range(count):
+        starts.append(starts[-1] + chosen.choice((1, 40, 300, 70_000)))
+    columns.add_texts(numbers, starts[:-1])
+    columns.drop_texts(starts[3:-1:7])
+    return columns
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 40, 3_000, 70_000])
+def test_what_was_packed_tightly_is_the_same_when_it_is_opened_and_no_longer(count: int) -> None:
+    columns = filled(count, count) if count else Columns()
+    plain = dict(filled(count, count).packed() if count else Columns().packed())
+
+    tight = dict(columns.packed(tight=True))
+
+    again = Columns(tight)
+    for name in ("state", "spot", "order", "starts", "owners"):
+        assert list(again[name]) == list(columns[name]) == list(Columns(plain)[name])
+        assert len(tight[name]) <= len(plain[name])
+    assert list(again.packed()) == []
+
+
+def test_of_memories_in_the_order_of_their_chats_less_than_half_is_left() -> None:
+    def made() -> Columns:
+        columns = Columns()
+        columns.set_states((number, CURRENT) for number in range(1, 60_001))
+        columns.set_chats([range(start, start + 6) for start in range(1, 60_001, 6)])
+        columns.add_texts(range(1, 60_001), range(0, 60_000 * 300, 300))
+        return columns
+
+    plain, tight = dict(made().packed()), dict(made().packed(tight=True))
+
+    assert sum(map(len, tight.values())) < sum(map(len, plain.values())) / 2
+
+
+@pytest.mark.parametrize("name", ["state", "spot", "order", "starts"])
+def test_damage_to_what_was_packed_tightly_is_noticed(name: str) -> None:
+    packed = dict(filled(400, 1).packed(tight=True))
+    assert len(packed[name]) < len(dict(filled(400, 1).packed())[name])  # it is tight
+    data = packed[name]
+
+    for at in range(0, len(data), 7):
+        packed[name] = data[:at] + bytes([data[at] ^ 64]) + data[at + 1 :]
+        with pytest.raises(ColumnsError):
+            Columns(packed)
+
+
 # Once: an array that was cut or scribbled over was an IndexError in the middle of a search, or a wrong answer.
 @pytest.mark.parametrize("name", ["state", "spot", "order", "starts", "owners"])
 @pytest.mark.parametrize("how", ["missing", "empty", "cut", "scribbled", "of another type", "nothing"])

@@ -388,3 +388,31 @@ def test_a_block_behind_two_byte_order_marks_is_not_hidden_by_another() -> None:
 def test_the_lines_of_a_key_are_told(block: str, lines: list[str]) -> None:
     assert lines_of(f"---\n{block}---\nkind: body\n", "kind") == lines
     assert lines_of(f"\ufeff---\r\n{block}---\r\n", "kind") == lines
+
+
+def test_lists_of_lines_that_are_alike_are_lists_of_their_own() -> None:
+    first, _ = load("kind: fact\ntags: [a, b]\n")
+    second, _ = load("tags: [a, b]\n")
+    assert first is not None
+    assert second is not None
+
+    tags = first["tags"]
+    assert isinstance(tags, list)
+    tags.append("c")
+
+    assert second == {"tags": ["a", "b"]}
+    assert load("tags: [a, b]\n")[0] == {"tags": ["a", "b"]}
+
+
+@pytest.mark.parametrize("block", ["kind: fact", "kind: fact\n", "kind: fact\r\n", "kind: fact  \n", "kind:   fact"])
+def test_a_line_reads_the_same_with_any_ending(block: str) -> None:
+    assert load(block) == ({"kind": "fact"}, [])
+
+
+@pytest.mark.parametrize("block", ["kind: fact\n\nsource: chat\n", "kind: fact\n  \nsource: chat\n", "\nkind: fact\n"])
+def test_blank_lines_between_keys_do_not_matter(block: str) -> None:
+    loaded, notes = load(block)
+
+    assert loaded is not None
+    assert loaded["kind"] == "fact"
+    assert notes == []

@@ -84,6 +84,19 @@ def test_several_processes_read_what_one_reads(
     assert [process.poll() is not None for process in processes] == [True] * 3
 
 
+@pytest.mark.parametrize("together", [1, 60, 10**9])
+def test_how_many_are_analysed_together_makes_no_difference(
+    vault: Vault, monkeypatch: pytest.MonkeyPatch, together: int
+) -> None:
+    texts(vault, 30)
+    tasks = [*tasks_of(vault, 7), Task("folder 0/", ["not there.md"], [b""])]
+    usual = rows_of(read_all(vault, tasks, "english"))
+
+    monkeypatch.setattr(vault_mind.readers, "TOGETHER", together)
+
+    assert rows_of(read_all(vault, tasks, "english")) == usual
+
+
 def test_what_is_known_already_is_not_given_again(vault: Vault, processes: list[Any]) -> None:
     texts(vault, 20)
     tasks = tasks_of(vault)

@@ -2,13 +2,14 @@
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.test_search import TEXTS
 from vault_mind.analysis import terms
 from vault_mind.memory import parse
 from vault_mind.query import folded, written_at
 from vault_mind.ranking import link_targets, searched_terms
-from vault_mind.rows import ASIDE, CURRENT, EXPIRING, digest, key, row
+from vault_mind.rows import ASIDE, CURRENT, EXPIRING, digest, key, row, rows
 
 
 @given(TEXTS)
@@ -21,7 +22,7 @@ def test_a_row_says_what_the_memory_says(text: str) -> None:
     assert made.terms.split(" ") == (searched_terms(memory, "english") or [""])
     assert made.length == len(searched_terms(memory, "english"))
     assert made.stem == key("tea time")
-    assert made.kind == folded(memory.kind)
+    assert made.label[0] == folded(memory.kind)
     assert made.tags.split("\n") == ([folded(tag) for tag in memory.tags] or [""])
     assert made.links == tuple(map(key, link_targets(memory)))
     written = written_at(memory)
@@ -50,7 +51,7 @@ def test_a_language_is_kept_by_snowball_s_name(lang: str, kept: str) -> None:
 
     made = row(memory, "english")
 
-    assert made.lang == kept
+    assert made.label[2] == kept
     assert made.terms.split() == terms(memory.searched, kept or "english")
 
 
@@ -64,3 +65,10 @@ def test_links_are_kept_by_the_name_of_the_file() -> None:
     text = "[[Tea]] [[notes/deep/Pump|the pump]] [[a#b]] [[TEA.md]] [[ sugar ]] [[]] [[#only]] [[a\nb]] [[tea]]"
 
     assert row(parse("x.md", text), "english").links == tuple(map(key, ("tea", "pump", "a", "sugar")))
+
+
+@given(st.lists(TEXTS, max_size=6))
+def test_rows_made_together_are_those_made_one_by_one(texts: list[str]) -> None:
+    memories = [parse(f"notes/{number}.md", text) for number, text in enumerate(texts)]
+
+    assert rows(memories, "english") == [row(memory, "english") for memory in memories]

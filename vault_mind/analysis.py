@@ -84,7 +84,12 @@ def terms(text: str, language: str = "english") -> list[str]:
     (`max_retry_count`, `BilgePump`, `PMP-204`, `v2.10.1`) give their parts and the whole; scripts
     without spaces give bigrams. Raises SettingsError for a language that Snowball does not know.
     """
-    return list(chain.from_iterable(map(_table(language).__getitem__, text.split())))
+    return joined(text, language).split()
+
+
+def joined(text: str, language: str = "english") -> str:
+    """As `terms`, joined by single blanks, which no term holds: how the index is fed."""
+    return " ".join(filter(None, map(_table(language).__getitem__, text.split())))
 
 
 def query_terms(text: str, language: str = "english", also: Sequence[str] = ()) -> list[str]:
@@ -191,8 +196,8 @@ def _looked_up(chunk: str, language: str) -> bool:
     return not word.strip("_")  # which has no terms
 
 
-class _Table(dict[str, tuple[str, ...]]):
-    """The terms of what stands between two blanks in one language, worked out when it is first met.
+class _Table(dict[str, str]):
+    """The terms, joined, of what stands between two blanks in one language, worked out when it is first met.
 
     No chunk reaches over a blank or depends on what stands behind one, and to cut at blanks is ten times as fast.
     """
@@ -200,36 +205,45 @@ class _Table(dict[str, tuple[str, ...]]):
     def __init__(self, language: str) -> None:
         super().__init__()
         self._language = language
-        self._others: list[str] = []
+        self._others: dict[str, str] = {}  # dates, numbers, names of things: many of them are met only once
         _stemmer(language)  # an unknown one is told at once, whatever the text
 
-    def __missing__(self, written: str) -> tuple[str, ...]:
+    def __missing__(self, written: str) -> str:
         word = written.rstrip(".,;:!?)")
-        simple = word.isascii() and word.isalnum()
-        chunks = [word] if simple else list(_chunks(written))
+        if _is_plain(word):
+            found = self.get(word)
+            if found is None:
+                found = self._keep(word, " ".join(_stemmed(word[:LONGEST], self._language)))
+            return found if word == written else self._keep(written, found)
+        found = self._others.get(written)
+        return self._other(written, word) if found is None else found
+
+    def _other(self, written: str, word: str) -> str:
+        chunks = [word] if word.isascii() and word.isalnum() else list(_chunks(written))
         if chunks == [written]:
             return self._keep(written, self._of(written))
-        known = [self.get(chunk) for chunk in chunks]
-        found = [
-            self._keep(chunk, self._of(chunk)) if terms is None else terms
-            for chunk, terms in zip(chunks, known, strict=True)
+        known = [self.get(chunk, self._others.get(chunk)) for chunk in chunks]
+        terms = [
+            self._keep(chunk, self._of(chunk)) if found is None else found
+            for chunk, found in zip(chunks, known, strict=True)
         ]
-        return self._keep(written, found[0] if len(found) == 1 else tuple(chain.from_iterable(found)))
+        return self._keep(written, " ".join(filter(None, terms)))
 
-    def _of(self, chunk: str) -> tuple[str, ...]:
-        return tuple(filter(None, _chunk_terms(chunk, self._language)))
+    def _of(self, chunk: str) -> str:
+        return " ".join(filter(None, _chunk_terms(chunk, self._language)))
 
-    def _keep(self, written: str, found: tuple[str, ...]) -> tuple[str, ...]:
-        if len(written) <= LONGEST and len(found) <= FEW:
-            if not written.isalpha():  # dates, numbers, names of things, and words with a comma: many are met only once
-                self._others.append(written)
-                if len(self._others) > OTHERS:
-                    for other in self._others:
-                        self.pop(other, None)
-                    self._others.clear()
-            elif len(self) >= REMEMBERED:
+    def _keep(self, written: str, found: str) -> str:
+        if len(written) > LONGEST or (len(found) > LONGEST and found.count(" ") >= FEW):
+            return found
+        told = written if found == written else found
+        if (written[:-1] or written).isalpha():  # a word, perhaps with a comma
+            if len(self) >= REMEMBERED:
                 self.clear()
-            self[written] = (written,) if found == (written,) else found
+            self[written] = told
+        else:
+            if len(self._others) >= OTHERS:
+                self._others.clear()
+            self._others[written] = told
         return found
 
 
@@ -238,17 +252,27 @@ def _table(language: str) -> _Table:
     return _Table(language)
 
 
+def _is_plain(word: str) -> bool:
+    """Whether it is plain letters in the case of a sentence: nine words in ten, which give their stem and no more."""
+    return word.isascii() and word.isalpha() and (word.islower() or word.istitle())
+
+
 def _chunk_terms(chunk: str, language: str) -> Iterable[str]:
-    if chunk.isascii() and chunk.isalpha() and (chunk.islower() or chunk.istitle()):  # nine words in ten
+    if _is_plain(chunk):
         return _stemmed(chunk[:LONGEST], language)
     chunk = chunk[:UNBROKEN]
     if unspaced(chunk):
         return _run_terms(chunk)
     plain = chunk.lstrip("#.")
     simple = plain.isascii() and plain.isalnum()  # as most names of things are: nothing to take out or to part
-    plain = plain if simple else _POSSESSIVE.sub("", _GROUPED.sub("", plain))
+    if simple and plain[0].isalpha() and chunk[0] != "." and not _HUMPS.search(plain[: LONGEST + 1]):
+        return _stemmed(plain[:LONGEST], language)
+    plain = plain if simple else _undressed(plain)
     pieces = [_pieces(part) for part in ([plain] if simple else _PARTS.findall(plain))]
-    found = [stem for parts in pieces for part in parts for stem in _stems(part, language)]
+    known = _table(language)  # what a compound is made of is mostly met alone as well
+    found: list[str] = []
+    for part in chain.from_iterable(pieces):
+        found += (known[part],) if _is_plain(part) else _stems(part, language)
     if len(pieces) > 1:  # the `MP3` of `MP3-player`
         found += [stem for parts in pieces if len(parts) > 1 for stem in _stems("".join(parts), language)]
     if sum(map(len, pieces)) > 1 or plain[-1] in "+#" or plain[0].isdigit():
@@ -258,6 +282,13 @@ def _chunk_terms(chunk: str, language: str) -> Iterable[str]:
     return found
 
 
+def _undressed(compound: str) -> str:
+    """Without the commas between digits and the possessive endings."""
+    if "," in compound:
+        compound = _GROUPED.sub("", compound)
+    return _POSSESSIVE.sub("", compound) if "'" in compound or "’" in compound else compound
+
+
 def _run_terms(run: str) -> list[str]:
     """The characters, since Han and Hangul have words of one, and their pairs."""
     return [*run, *(run[i : i + 2] for i in range(len(run) - 1))]
@@ -265,14 +296,14 @@ def _run_terms(run: str) -> list[str]:
 
 def _asked(chunk: str, language: str) -> Iterable[str]:
     """What a query asks of a word: of kana, and of the letters of Thai and its like, nothing but pairs."""
-    found = _table(language)[chunk]
+    found = _table(language)[chunk].split()
     if len(chunk) > 1 and unspaced(chunk):
         return [term for term in found if len(term) > 1 or term > "\u30ff"]
     return found
 
 
 def _pieces(part: str) -> list[str]:
-    return _HUMPS.split(part) if len(part) <= LONGEST else [part]
+    return [part] if _is_plain(part) or len(part) > LONGEST else _HUMPS.split(part)
 
 
 def _wholes(compound: str, language: str) -> Iterator[str]:

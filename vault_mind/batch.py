@@ -9,21 +9,24 @@ from typing import Any, NamedTuple, TypeVar
 
 import tantivy
 
+from vault_mind.deflated import deflated
 from vault_mind.generation import GUARD, Generation
+from vault_mind.keyed import CHATS, LINKS, STEMS, Pair
 from vault_mind.memory import Memory
 from vault_mind.ranking import link_targets
-from vault_mind.rows import ABSENT, Row, key, stem_key
+from vault_mind.rows import ABSENT, Label, Row, key, stem_key
 
 HEAP = 50_000_000  # bytes that tantivy may use while writing
 PART = 500  # values that a statement is given at a time: SQLite bounds its variables
-MANY = 5_000  # rows from which on it pays to store them while tantivy commits
+MANY = 5_000  # rows from which on it pays to store them while tantivy commits, and to pack arrays tightly
 
-_INSERT = "INSERT OR REPLACE INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+_INSERT = "INSERT OR REPLACE INTO held VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
 _COUNT = (
     "UPDATE totals SET memories = memories + ?, terms = terms + ?, links = links + ?, dead = ?, version = version + 1"
 )
 _OLD = "SELECT id, path, start, size, length FROM files WHERE id IN ({})"
 _IN_TIME = "SELECT id, made IS NOT NULL, made, path FROM files WHERE id IN ({})"
+_NEW_PLACE = "INSERT INTO places VALUES (NULL, ?)"
 _NOTE_FOLDER = "INSERT OR REPLACE INTO folders VALUES (?, ?)"
 _FORGET_FOLDER = "DELETE FROM folders WHERE path = ?"
 
@@ -32,20 +35,20 @@ Numbered = tuple[int, Row]
 
 
 class Kept(NamedTuple):
-    """What is kept of a row until the end: its place in `files` but for the label, and what the other tables need."""
+    """What is kept of a row until the end: its number, where its text stands, and all of it but text and terms."""
 
     number: int
-    path: str
     start: int
     size: int
-    length: int
-    label: tuple[object, ...]
-    tags: str
-    made: float | None
+    path: str
     fault: str | None
     conflict: str | None
-    stem: int
+    length: int
     state: int
+    stem: int
+    label: Label
+    tags: str
+    made: float | None
     chat: int | None
     links: tuple[int, ...]
 
@@ -109,7 +112,8 @@ class Batch:
             with opened.db as db:
                 db.execute("BEGIN IMMEDIATE")
                 db.executemany(_FORGET_FOLDER, [(name,) for name, packed in listings.items() if packed is None])
-                db.executemany(_NOTE_FOLDER, [pair for pair in listings.items() if pair[1] is not None])
+                noted = [(name, deflated(listing)) for name, listing in listings.items() if listing is not None]
+                db.executemany(_NOTE_FOLDER, noted)
                 if numbers:
                     change = self._both(numbers, gone)
                     db.execute(_COUNT, (*change, dead(opened)))
@@ -150,53 +154,51 @@ class Batch:
         old = [row for part in parts(known) for row in db.execute(marked(_OLD, part), part)]
         columns.drop_texts(start for _, _, start, _, _ in old)
         columns.add_texts([one.number for one in kept], [one.start for one in kept])
-        chats = self._chats_of(known)
+        stems, links, left = self._forget(old)
+        chats, first = self._chats(left, set(known))
         columns.leave_chats(known)
         columns.set_states((number, ABSENT) for number in known)
         columns.set_states((one.number, one.state) for one in kept)
-        cut = self._forget(old)
-        label = _Labels(self._opened)
-        db.executemany(_INSERT, ((*one[:5], label[one.label], *one[6:10]) for one in kept))
-        db.executemany("INSERT INTO stems VALUES (?, ?)", sorted((one.stem, one.number) for one in kept))
-        linked = sorted((target, one.number) for one in kept for target in one.links)
-        links = db.executemany("INSERT OR IGNORE INTO links VALUES (?, ?)", linked).rowcount if linked else 0
-        self._lay_down(chats)
-        db.executemany("INSERT OR REPLACE INTO columns VALUES (?, ?)", columns.packed())
-        return len(kept) - len(old), sum(o.length for o in kept) - sum(o[4] for o in old), links - cut
+        label, place = _Labels(self._opened), _Places(self._opened)
+        rows = (
+            (o.number, place[folder], _name(name), o.start, o.size, o.length, label[o.label], o.tags, o.made)
+            for o in kept
+            for folder, slash, name in (o.path.rpartition("/"),)
+        )
+        db.executemany(_INSERT, rows)
+        odd = [(one.number, one.fault, one.conflict) for one in kept if one.fault or one.conflict]
+        db.executemany("INSERT INTO odd VALUES (?, ?, ?)", odd)
+        STEMS.change(db, stems, ((one.stem, one.number) for one in kept))
+        more = LINKS.change(db, links, ((target, one.number) for one in kept for target in one.links))
+        CHATS.change(db, first, self._laid_down(chats))
+        db.executemany("INSERT OR REPLACE INTO columns VALUES (?, ?)", columns.packed(tight=len(kept) >= MANY))
+        return len(kept) - len(old), sum(o.length for o in kept) - sum(o[4] for o in old), more
 
-    def _forget(self, old: Sequence[tuple[int, str, int, int, int]]) -> int:
-        """Take out what the tables hold of rows that are replaced or gone; how many links they had."""
+    def _forget(self, old: Sequence[tuple[int, str, int, int, int]]) -> tuple[list[Pair], list[Pair], set[int]]:
+        """Take out the rows that are replaced or gone; the pairs of their stems and links, and the chats they leave."""
         db, pack = self._opened.db, self._opened.pack
         numbers = [(row[0],) for row in old]
-        linking = ((number, Memory(path, pack.text(start, size))) for number, path, start, size, _ in old)
-        links = [(key(name), number) for number, memory in linking for name in link_targets(memory)]
-        db.executemany("DELETE FROM files WHERE id = ?", numbers)
-        db.executemany("DELETE FROM meanings WHERE id = ?", numbers)
-        db.executemany("DELETE FROM stems WHERE stem = ? AND id = ?", ((stem_key(row[1]), row[0]) for row in old))
-        return db.executemany("DELETE FROM links WHERE target = ? AND source = ?", links).rowcount if links else 0
+        links, chats = list[Pair](), set[int]()
+        for number, path, start, size, _ in old:
+            memory = Memory(path, pack.text(start, size))
+            links += [(key(name), number) for name in link_targets(memory)]
+            chats |= {key(memory.chat)} if memory.chat else set()
+        for table in ("held", "odd", "meanings"):
+            db.executemany(f"DELETE FROM {table} WHERE id = ?", numbers)  # noqa: S608  # our own words
+        return [(stem_key(row[1]), row[0]) for row in old], links, chats
 
-    def _chats_of(self, known: Collection[int]) -> dict[int, list[int]]:
-        """Of each chat that changes its members that stay, and those that come."""
-        db, columns = self._opened.db, self._opened.columns
-        groups: dict[int, Sequence[int]] = {}
-        for number in known:
-            if number not in groups:
-                groups |= dict.fromkeys(group := columns.chat_of(number), group)
-        leaving = set(known)
-        few = len(groups) <= PART
-        where = marked("WHERE id IN ({})", groups) if few else ""
-        known_by = db.execute(f"SELECT chat, id FROM chats {where}", list(groups) if few else ())  # noqa: S608  # ours
-        chats = {chat: [n for n in groups[number] if n not in leaving] for chat, number in known_by if number in groups}
+    def _chats(self, left: Collection[int], leaving: Collection[int]) -> tuple[dict[int, list[int]], list[Pair]]:
+        """Of each chat that changes its members that stay, and those that come; and what `chats` holds of them."""
+        columns = self._opened.columns
         coming = [(one.chat, one.number) for one in self._kept if one.chat is not None]
-        for part in parts(list({chat for chat, _ in coming} - chats.keys())):
-            found = db.execute(marked("SELECT chat, id FROM chats WHERE chat IN ({})", part), part)
-            chats |= {chat: list(columns.chat_of(number)) for chat, number in found}
+        first = CHATS.under(self._opened.db, {*left, *(chat for chat, _ in coming)})
+        chats = {chat: [n for n in columns.chat_of(number) if n not in leaving] for chat, number in first}
         for chat, number in coming:
             chats.setdefault(chat, []).append(number)
-        return chats
+        return chats, first
 
-    def _lay_down(self, chats: Mapping[int, list[int]]) -> None:
-        """Put the members of each chat next to each other, in time."""
+    def _laid_down(self, chats: Mapping[int, list[int]]) -> list[Pair]:
+        """Put the members of each chat next to each other, in time; each chat with the first of them."""
         db, columns = self._opened.db, self._opened.columns
         times = {
             one.number: (one.made is not None, one.made or 0.0, one.path) for one in self._kept if one.chat is not None
@@ -208,26 +210,43 @@ class Batch:
         for members in chats.values():
             members.sort(key=times.__getitem__)
         columns.set_chats(chats.values())
-        db.executemany("DELETE FROM chats WHERE chat = ?", [(chat,) for chat, members in chats.items() if not members])
-        first = sorted((chat, members[0]) for chat, members in chats.items() if members)
-        db.executemany("INSERT OR REPLACE INTO chats VALUES (?, ?)", first)
+        return [(chat, members[0]) for chat, members in chats.items() if members]
 
 
-class _Labels(dict[tuple[object, ...], int]):
-    """The number of each label: kind, source, language, pinned; one that is new gets one."""
+class _Labels(dict[Label, int]):
+    """The number of each label; one that is new gets one."""
 
     def __init__(self, opened: Generation) -> None:
         super().__init__()
         self._db = opened.db
 
-    def __missing__(self, label: tuple[object, ...]) -> int:
+    def __missing__(self, label: Label) -> int:
         where = "kind = ? AND source = ? AND lang = ? AND pinned = ?"
         found = self._db.execute(f"SELECT id FROM labels WHERE {where}", label).fetchone()  # noqa: S608  # our own words
         self[label] = found[0] if found else self._new(label)
         return self[label]
 
-    def _new(self, label: tuple[object, ...]) -> int:
+    def _new(self, label: Label) -> int:
         return self._db.execute("INSERT INTO labels VALUES (NULL, ?, ?, ?, ?)", label).lastrowid or 0
+
+
+class _Places(dict[str, int]):
+    """The number of each folder, which is given without its last slash; one that is new gets one."""
+
+    def __init__(self, opened: Generation) -> None:
+        super().__init__()
+        self._db = opened.db
+
+    def __missing__(self, folder: str) -> int:
+        told = f"{folder}/" if folder else ""
+        found = self._db.execute("SELECT id FROM places WHERE folder = ?", (told,)).fetchone()
+        self[folder] = found[0] if found else self._db.execute(_NEW_PLACE, (told,)).lastrowid or 0
+        return self[folder]
+
+
+def _name(name: str) -> str:
+    """A file's name as `held` keeps it."""
+    return name[:-3] if name.endswith(".md") else f"{name}/"
 
 
 class _Meanwhile:
@@ -296,23 +315,8 @@ def _document(number: int, terms: str) -> tantivy.Document:
 
 def _kept(numbered: Numbered, start: int) -> Kept:
     number, row = numbered
-    return Kept(
-        number,
-        row.path,
-        start,
-        len(row.text),
-        row.length,
-        (row.kind, row.source, row.lang, row.pinned),
-        row.tags,
-        row.made,
-        row.fault,
-        row.conflict,
-        row.stem,
-        row.state,
-        row.chat,
-        row.links,
-    )
+    return Kept._make((number, start, len(row.text), *row[2:]))
 
 
 def _last(opened: Generation) -> int:
-    return next(opened.db.execute("SELECT max(id) FROM files"))[0] or 0
+    return next(opened.db.execute("SELECT max(id) FROM held"))[0] or 0

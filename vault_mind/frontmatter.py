@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 if TYPE_CHECKING:  # yaml and python-frontmatter are imported late: nearly no memory needs them to be read
@@ -21,14 +21,14 @@ Written: TypeAlias = str | Sequence[str]
 NAMED = 5  # keys given twice that are named one by one
 DEEPEST = 32  # levels of nesting in a frontmatter; Obsidian shows one
 
+SHORT = 24  # characters of a line up to which it is likely to be met again
+
 DATES = ("created_at", "updated_at", "expires_at", "superseded_at")
 
 _PLAIN = r"[\w/(][\w ./+()',-]*+(?::(?=[\w/])[\w ./+()',-]*+)*"
 _QUOTED = r'"[^"\\\r\n]*+"'
 _ITEM = rf"(?:[\w/][\w ./+-]*+|{_QUOTED})"
-_FAST_LINE = re.compile(
-    rf"([A-Za-z_][\w-]{{0,99}}):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))? *+(?:\r?\n|\r?\Z)"
-)
+_FAST_LINE = re.compile(rf"([A-Za-z_][\w-]{{0,99}}):(?: +({_PLAIN}|{_QUOTED}|\[(?:{_ITEM}(?:, *{_ITEM})*)?\]))? *+\r?")
 _FAST_ITEM = re.compile(_ITEM)
 _SAFE_PLAIN = r"[A-Za-z](?:[\w ./+()',-])*(?<! )"
 _TIMESTAMP = r"(?a)\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2}))?"
@@ -160,18 +160,26 @@ def _loaded_fast(block: str) -> dict[str, Value] | None:
     if not (block.replace("\r\n", "") if "\r" in block else block).replace("\n", "").isprintable():
         return None
     found: dict[str, Value] = {}
-    at, end = 0, len(block)
-    while at < end:
-        match = _FAST_LINE.match(block, at)
-        if not match or match[1] in found:
+    for row in block.removesuffix("\n").split("\n"):
+        pair = _short_pair(row) if len(row) <= SHORT else _pair(row)
+        if not pair or pair[0] in found:
             return None
-        at = match.end()
-        value = match[2] or ""
-        if value[:1] == "[":
-            found[match[1]] = [item.strip(" ").strip('"') for item in _FAST_ITEM.findall(value[1:-1])]
-        else:
-            found[match[1]] = value[1:-1] if value[:1] == '"' else value.rstrip(" ")
-    return found or None
+        found[pair[0]] = pair[1] if isinstance(pair[1], str) else list(pair[1])
+    return found
+
+
+def _pair(row: str) -> tuple[str, str | tuple[str, ...]] | None:
+    """The key and the value of one line; None where it has to be read more slowly."""
+    match = _FAST_LINE.fullmatch(row)
+    if not match:
+        return None
+    key, value = match.groups("")
+    if value[:1] == "[":
+        return key, tuple(item.strip(" ").strip('"') for item in _FAST_ITEM.findall(value[1:-1]))
+    return key, value[1:-1] if value[:1] == '"' else value.rstrip(" ")
+
+
+_short_pair = lru_cache(maxsize=1 << 10)(_pair)  # most lines stand in many memories: `kind: fact`, `source: chat`
 
 
 def _loaded_whole(block: str) -> tuple[Value, list[tuple[str, int]]]:

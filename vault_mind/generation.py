@@ -12,32 +12,40 @@ import tantivy
 from vault_mind.columns import Columns, ColumnsError
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import private_folder
+from vault_mind.keyed import CHATS, LINKS, STEMS
 from vault_mind.memory import Memory
 from vault_mind.pack import Pack, PackError
 from vault_mind.spelling import Alike
 
-SCHEMA = 10  # raise it whenever analysis or the tables change: the index is then made anew
+SCHEMA = 11  # raise it whenever analysis or the tables change: the index is then made anew
+PAGE = 2_048  # bytes; of a dozen small tables and of each blob's end, smaller ones leave less empty
 
+# What nearly all have in common is kept once or not at all: `files` is how it reads. A name ends with / where no .md
+# follows.
 _TABLES = f"""
-CREATE TABLE files (
-    id INTEGER PRIMARY KEY, path TEXT NOT NULL, start INTEGER, size INTEGER, length INTEGER,
-    label INTEGER, tags TEXT, made REAL, fault TEXT, conflict TEXT
+CREATE TABLE held (
+    id INTEGER PRIMARY KEY, place INTEGER, name TEXT NOT NULL, start INTEGER, size INTEGER, length INTEGER,
+    label INTEGER, tags TEXT, made REAL
 );
-CREATE TABLE labels (
-    id INTEGER PRIMARY KEY, kind TEXT, source TEXT, lang TEXT, pinned INTEGER, UNIQUE (kind, source, lang, pinned)
-);
-CREATE TABLE stems (stem INTEGER, id INTEGER, PRIMARY KEY (stem, id)) WITHOUT ROWID;
-CREATE TABLE chats (chat INTEGER PRIMARY KEY, id INTEGER);
-CREATE TABLE links (target INTEGER, source INTEGER, PRIMARY KEY (target, source)) WITHOUT ROWID;
+CREATE TABLE places (id INTEGER PRIMARY KEY, folder TEXT UNIQUE);
+CREATE TABLE odd (id INTEGER PRIMARY KEY, fault TEXT, conflict TEXT);
+CREATE VIEW files AS
+    SELECT held.id AS id,
+        coalesce(folder, '') || iif(substr(name, -1) = '/', substr(name, 1, length(name) - 1), name || '.md') AS path,
+        start, size, length, label, tags, made, fault, conflict
+    FROM held LEFT JOIN places ON places.id = place LEFT JOIN odd ON odd.id = held.id;
+CREATE TABLE labels (id INTEGER PRIMARY KEY, kind TEXT, source TEXT, lang TEXT, pinned INTEGER);
+{STEMS.made}
+{CHATS.made}
+{LINKS.made}
 CREATE TABLE meanings (id INTEGER PRIMARY KEY, key BLOB);
-CREATE INDEX meaning_keys ON meanings (key);
 CREATE TABLE folders (path TEXT PRIMARY KEY, listing BLOB) WITHOUT ROWID;
-CREATE TABLE columns (name TEXT PRIMARY KEY, data BLOB);
+CREATE TABLE columns (name TEXT PRIMARY KEY, data BLOB) WITHOUT ROWID;
 CREATE TABLE pending (id INTEGER PRIMARY KEY);
-CREATE TABLE told (path TEXT, what TEXT, PRIMARY KEY (path, what));
+CREATE TABLE told (path TEXT, what TEXT, PRIMARY KEY (path, what)) WITHOUT ROWID;
 CREATE TABLE totals (memories INTEGER, terms INTEGER, links INTEGER, dead INTEGER, version INTEGER, language TEXT);
 PRAGMA user_version = {SCHEMA};
-"""
+"""  # noqa: S608  # our own words
 
 
 class DamagedError(Exception):
@@ -169,6 +177,7 @@ def make(folder: Path, language: str) -> None:
     tantivy.Index(schema.build(), path=str(postings))
     Pack.make(folder / "texts")
     with closing(sqlite3.connect(folder / "files.db")) as db:
+        db.execute(f"PRAGMA page_size = {PAGE}")
         db.execute("PRAGMA journal_mode = WAL")
         db.executescript(_TABLES)
         with db:

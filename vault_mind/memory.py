@@ -72,12 +72,12 @@ class Memory:
     fault: str | None = None
     conflict: str | None = None
 
-    @property
+    @once
     def content(self) -> str:
         """What stands below the frontmatter."""
         return self._read.content
 
-    @property
+    @once
     def frontmatter(self) -> Mapping[str, Value]:
         """Every key with its value as text, list or mapping; empty where there is none."""
         return self._read.frontmatter

@@ -20,9 +20,11 @@ from vault_mind.batch import Batch, Numbered, dead, marked, parts, write
 from vault_mind.closeness import laid_out
 from vault_mind.columns import Columns
 from vault_mind.compounds import reversed_terms
+from vault_mind.deflated import inflated
 from vault_mind.errors import WriteFailedError
 from vault_mind.files import locked, private_folder
 from vault_mind.generation import GUARD, DamagedError, Generation, Totals, make
+from vault_mind.keyed import LINKS, STEMS, Keyed, Pair
 from vault_mind.memory import Memory
 from vault_mind.ranking import idf, link_targets
 from vault_mind.rows import hashed, key, stem_key
@@ -39,16 +41,17 @@ WASTE = 1 << 20  # bytes of dead texts that do not matter
 
 _BACKWARDS = "\n"  # no term begins with it
 _SHOULD, _MUST = tantivy.Occur.Should, tantivy.Occur.Must
-_WITHOUT_MEANING = "SELECT id FROM files WHERE id NOT IN (SELECT id FROM meanings) LIMIT ?"
-_NAMED = "SELECT s.stem, f.id, f.path FROM stems s JOIN files f ON f.id = s.id WHERE s.stem IN ({})"
-_LINKING = "SELECT target, source FROM links WHERE target IN ({})"
+_WITHOUT_MEANING = "SELECT id FROM held WHERE id NOT IN (SELECT id FROM meanings) LIMIT ?"
 _PATHS = "SELECT id, path FROM files WHERE id IN ({})"
-_PLACES = "SELECT id, start, size FROM files WHERE id IN ({})"
+_PLACES = "SELECT id, start, size FROM held WHERE id IN ({})"
+_MEANING_KEYS = "CREATE INDEX IF NOT EXISTS meaning_keys ON meanings (key)"  # most vaults have no meanings
 _NOTE_MEANING = "INSERT OR REPLACE INTO meanings VALUES (?, ?)"
 _SPOKEN = "SELECT DISTINCT lang FROM labels WHERE lang != '' ORDER BY lang"
-_SPEAKS = "SELECT 1 FROM files WHERE label IN (SELECT id FROM labels WHERE lang = ?) LIMIT 1"
+_SPEAKS = "SELECT 1 FROM held WHERE label IN (SELECT id FROM labels WHERE lang = ?) LIMIT 1"
 _READ = "SELECT id, path, fault, conflict, start, size FROM files "
-_STALE = "UPDATE files SET fault = ? WHERE id = ?"
+_STALE = (
+    "INSERT INTO odd SELECT id, ?, NULL FROM held WHERE id = ? ON CONFLICT (id) DO UPDATE SET fault = excluded.fault"
+)
 
 
 class Proposal(NamedTuple):
@@ -69,6 +72,7 @@ class Postings:
         self._language = language
         self.remade: str | None = None  # why what was here had to be made anew, when it had
         self._opened: Generation | None = None
+        self._inflated: dict[str, tuple[bytes, bytes]] = {}  # of each folder its listing as it is kept, and as it is
         self.moved_out: str | None = None  # why a temporary folder had to do
         self._spare = ""
 
@@ -289,25 +293,24 @@ class Postings:
         held = self.numbered(numbers)
         outward = {number: [key(name) for name in link_targets(memory)] for number, memory in held.items()}
         named: dict[int, list[int]] = {}
-        for part in parts(list({target for targets in outward.values() for target in targets})):
-            for stem, number in self.rows(marked("SELECT stem, id FROM stems WHERE stem IN ({})", part), part):
-                named.setdefault(stem, []).append(number)
+        for stem, number in self._under(STEMS, {target for targets in outward.values() for target in targets}):
+            named.setdefault(stem, []).append(number)
         for number, targets in outward.items():
             if others := [other for target in targets for other in named.get(target, ())]:
                 found[number] = others
         stems: dict[int, list[int]] = {}
         for number, memory in held.items():
             stems.setdefault(stem_key(memory.path), []).append(number)
-        for part in parts(list(stems)):
-            for stem, other in self.rows(marked(_LINKING, part), part):
-                for number in stems[stem]:
-                    found.setdefault(number, []).append(other)
+        for stem, other in self._under(LINKS, stems):
+            for number in stems[stem]:
+                found.setdefault(number, []).append(other)
         return found
 
     def named(self, stem: str) -> dict[str, int]:
         """The paths of memories of that stem, in any case, each with its number."""
-        rows = self.rows(_NAMED.format("?"), (key(stem.casefold()),))
-        return {path: number for _, number, path in rows}
+        numbers = [number for _, number in self._under(STEMS, [key(stem.casefold())])]
+        found = (row for part in parts(numbers) for row in self.rows(marked(_PATHS, part), part))
+        return {path: number for number, path in found}
 
     def paths(self, numbers: Sequence[int]) -> dict[int, str]:
         """The paths of those numbers, and of others; those that are gone by now are left out."""
@@ -319,16 +322,20 @@ class Postings:
 
     def known(self, paths: Sequence[str]) -> dict[str, tuple[int, bytes]]:
         """Of each of `paths` that is indexed its number and the hash of what was read."""
-        wanted, numbers = set(paths), list[int]()
-        for part in parts(list(set(map(stem_key, paths)))):
-            numbers += [number for _, number, path in self.rows(marked(_NAMED, part), part) if path in wanted]
+        wanted = set(paths)
+        numbers = [number for _, number in self._under(STEMS, set(map(stem_key, paths)))]
         with GUARD:
             opened = self._open()
             found: dict[str, tuple[int, bytes]] = {}
             for several in parts(numbers):
                 rows = opened.db.execute(marked(_READ + "WHERE id IN ({})", several), several)
-                found |= {row[1]: (row[0], _hashed(opened, row)) for row in rows}
+                found |= {row[1]: (row[0], _hashed(opened, row)) for row in rows if row[1] in wanted}
             return found
+
+    def _under(self, table: Keyed, keys: Iterable[int]) -> list[Pair]:
+        """The pairs of that table under any of `keys`."""
+        with GUARD:
+            return table.under(self._open().db, keys)
 
     def digests(self) -> dict[str, bytes]:
         """Of each path the hash of what was read."""
@@ -346,6 +353,7 @@ class Postings:
             db.execute("BEGIN IMMEDIATE")
             held = _held(self._open(), list(keys))  # not what is kept: others may have written since
             same = [(number, key) for number, (memory, key) in keys.items() if held.get(number) == memory]
+            db.execute(_MEANING_KEYS)
             db.executemany(_NOTE_MEANING, same)
 
     def meanings(self, numbers: Sequence[int]) -> dict[int, bytes]:
@@ -363,7 +371,13 @@ class Postings:
         found: dict[str, bytes] = dict(self.rows("SELECT path, listing FROM folders"))
         if not all(isinstance(listing, bytes) for listing in found.values()):
             raise DamagedError("a listing of a folder is none")
-        return found
+        with GUARD:
+            known = self._inflated
+            self._inflated = {
+                path: known[path] if path in known and known[path][0] == kept else (kept, inflated(kept))
+                for path, kept in found.items()
+            }
+            return {path: listing for path, (_, listing) in self._inflated.items()}
 
     def batch(self) -> Batch:
         """What is to be written in one go, begun: `store` for what comes bit by bit."""
@@ -404,7 +418,7 @@ class Postings:
         """Whether more than half of the texts are dead ones, and it matters."""
         with GUARD:
             opened = self._open()
-            alive = next(opened.db.execute("SELECT total(size) FROM files"))[0]
+            alive = next(opened.db.execute("SELECT total(size) FROM held"))[0]
             return bool(opened.pack.size() > 2 * alive + WASTE)
 
     def told(self) -> set[tuple[str, str]]:

@@ -16,7 +16,7 @@ from math import log
 from operator import itemgetter, mul
 from typing import Protocol, TypeVar
 
-from vault_mind.analysis import LONGEST, asked_terms, language_named, stopwords, telling, terms
+from vault_mind.analysis import LONGEST, asked_terms, joined, language_named, stopwords, telling, terms
 from vault_mind.closeness import Sought, laid_out, nearness, sought
 from vault_mind.compounds import kin, reversed_terms
 from vault_mind.dates import mentioned
@@ -381,9 +381,18 @@ def blended(lexical: Mapping[Key, float], semantic: Mapping[Key, float], weight:
 
 def searched_terms(memory: Memory, language: str) -> list[str]:
     """The terms by which a memory is found: of title, aliases, tags and body, and its date in words."""
+    return joined_terms(memory, language).split()
+
+
+def joined_terms(memory: Memory, language: str) -> str:
+    """The same joined by single blanks."""
     written = written_at(memory)
     language = language_of(memory, language)
-    return terms(memory.searched, language) + list(_day_terms(written.date(), language) if written else ())
+    found = joined(memory.searched, language)
+    if not written:
+        return found
+    day = _day_terms(written.date(), language)
+    return f"{found} {day}" if found else day
 
 
 def day_in_words(memory: Memory) -> str:
@@ -439,9 +448,8 @@ def _in_words(day: date) -> str:
 
 
 @lru_cache(maxsize=1 << 12)
-def _day_terms(day: date, language: str) -> tuple[str, ...]:
-    words = terms(_in_words(day), language)
-    return (*words, f"{STAMP}{day:%Y-%m}", f"{STAMP}{day:%Y-%m-%d}")
+def _day_terms(day: date, language: str) -> str:
+    return f"{joined(_in_words(day), language)} {STAMP}{day:%Y-%m} {STAMP}{day:%Y-%m-%d}"
 
 
 def _stamps(start: datetime, end: datetime) -> list[str]:

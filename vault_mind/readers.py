@@ -4,6 +4,7 @@ A process is started with the interpreter that runs and fed through its pipes, s
 uses the index as a library is started a second time, and no thread of it is forked.
 """
 
+import gc
 import marshal
 import os
 import sys
@@ -15,13 +16,15 @@ from typing import Any, NamedTuple, Self
 
 from vault_mind.errors import MemoryNotFoundError, UnreadableError, VaultMindError
 from vault_mind.memory import UNREADABLE, Memory
-from vault_mind.rows import Row, digest, row
+from vault_mind.rows import Row, digest, rows
 from vault_mind.vault import Status, Vault
 
 RACY = 2_000_000_000  # ns; a file that was this young when read may have changed within one tick of its clock
 MANY = 4_000  # files from which on more processes are worth their start
 MOST = 4  # processes
 CHUNK = 250  # files that a process is given at a time
+TOGETHER = 1_000_000  # characters of texts that are analysed together
+RARELY = 100_000  # objects more than before at which Python looks for circles among them
 AHEAD = 12  # chunks that each is given before its results are asked for, so that none is idle while we store
 
 _PROGRAM = "import sys; sys.path[:] = sys.argv[1:]; from vault_mind.readers import serve; serve()"
@@ -33,6 +36,9 @@ class Task(NamedTuple):
     folder: str
     names: Sequence[str]
     known: Sequence[bytes]
+
+
+_Found = tuple[str, bytes, str, Memory | VaultMindError, Status]  # a name, its known hash, and what was read
 
 
 class Read(NamedTuple):
@@ -53,11 +59,16 @@ class Read(NamedTuple):
 
 def read(vault: Vault, task: Task, language: str) -> list[Read]:
     """Do one task."""
-    found = vault.read_listed(task.folder, task.names)
-    return [
-        _read(name, known, path, memory, status, language)
-        for name, known, (path, memory, status) in zip(task.names, task.known, found, strict=True)
-    ]
+    reads: list[Read] = []
+    together, size = list[_Found](), 0
+    listed = vault.read_listed(task.folder, task.names)
+    for name, known, (path, found, status) in zip(task.names, task.known, listed, strict=True):
+        together.append((name, known, path, found, status))
+        size += len(found.text) if isinstance(found, Memory) else 0
+        if size >= TOGETHER:
+            reads += _read(together, language)
+            together, size = [], 0
+    return reads + _read(together, language)
 
 
 def read_all(vault: Vault, tasks: Sequence[Task], language: str) -> Iterator[tuple[Task, list[Read]]]:
@@ -87,9 +98,7 @@ def split(folder: str, names: Sequence[str], known: Mapping[str, bytes]) -> Iter
 
 def serve() -> None:
     """What a process does: tasks come on standard input, what was read goes to standard output."""
-    import gc  # late: only such a process needs it
-
-    gc.set_threshold(100_000)  # nearly all that it makes is gone with the next file, and hardly any in circles
+    gc.set_threshold(RARELY)  # nearly all that it makes is gone with the next file, and hardly any in circles
     pipe, out = sys.stdin.buffer, sys.stdout.buffer
     root, language = marshal.load(pipe)  # noqa: S302  # from the process that started this one
     vault = Vault(root)
@@ -108,6 +117,8 @@ def _by_processes(
     vault: Vault, tasks: Sequence[Task], language: str, processes: int
 ) -> Iterator[tuple[Task, list[Read]]]:
     with ExitStack() as stack:
+        stack.callback(gc.set_threshold, *gc.get_threshold())
+        gc.set_threshold(RARELY)  # what we are given stays until it is stored, and is nothing to look through
         workers = [stack.enter_context(_Worker(vault, language)) for _ in range(processes)]
         ahead = AHEAD * processes
         for at, task in enumerate(tasks[:ahead]):
@@ -194,7 +205,18 @@ class _Worker:
             raise _WorkerError(str(error)) from error
 
 
-def _read(name: str, known: bytes, path: str, found: Memory | VaultMindError, status: Status, language: str) -> Read:
+def _read(together: Sequence[_Found], language: str) -> list[Read]:
+    """What came of files that were read, in their order."""
+    fresh = [
+        found
+        for _, known, _, found, _ in together
+        if isinstance(found, Memory) and not (known and digest(found) == known)
+    ]
+    made = {memory.path: row for memory, row in zip(fresh, rows(fresh, language), strict=True)}
+    return [_came_of(name, path, found, status, made.get(path)) for name, _, path, found, status in together]
+
+
+def _came_of(name: str, path: str, found: Memory | VaultMindError, status: Status, row: Row | None) -> Read:
     if isinstance(found, MemoryNotFoundError):  # deleted a moment ago
         return Read(name, 0, True, (), None)
     if isinstance(found, UnreadableError) and found.passing:
@@ -202,9 +224,7 @@ def _read(name: str, known: bytes, path: str, found: Memory | VaultMindError, st
         return Read(name, 0, True, (f"{UNREADABLE}: {found.why}",), None, stale)
     if isinstance(found, VaultMindError):
         return Read(name, 0, True, (str(found).removeprefix(f"{path}: "),), None)
-    mark = 0 if _is_racy(status) else status.mark
-    same = known and digest(found) == known
-    return Read(name, mark, False, found.warnings, None if same else row(found, language))
+    return Read(name, 0 if _is_racy(status) else status.mark, False, found.warnings, row)
 
 
 def _is_racy(status: Status) -> bool:

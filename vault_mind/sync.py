@@ -201,7 +201,7 @@ class Sync:
         work.stale = {}
 
     def _last(self) -> int:
-        return next((number for (number,) in self._postings.rows("SELECT max(id) FROM files") if number), 0)
+        return next((number for (number,) in self._postings.rows("SELECT max(id) FROM held") if number), 0)
 
 
 def _copies_of(names: Collection[str], listed: Mapping[str, int]) -> list[str]:
