@@ -16,6 +16,7 @@ LONGEST = 64  # characters of a term; what is longer is no word, and both sides 
 UNBROKEN = 1 << 16  # characters without a break that are looked at; a longer chain is nothing that people wrote
 REMEMBERED = 1 << 17  # words of a language whose terms are kept at hand
 OTHERS = 1 << 13  # of them numbers, compounds, words with a comma and the like
+MET = 1 << 12  # words of questions of which it is kept at hand whether they are stopwords
 FEW = 16  # terms of what is kept at hand; what has more is a sentence of a script without spaces
 
 STOPWORDS: Mapping[str, frozenset[str]] = {"english": frozenset(FUNCTION_WORDS["english"].split())}
@@ -101,18 +102,20 @@ def query_terms(text: str, language: str = "english", also: Sequence[str] = ()) 
     return asked_terms(telling(text, language, also), language, also)
 
 
-def asked_terms(telling: Iterable[str], language: str = "english", also: Sequence[str] = ()) -> list[str]:
+def asked_terms(telling: Sequence[str], language: str = "english", also: Sequence[str] = ()) -> list[str]:
     """The distinct terms of the words of a query that `telling` gave."""
+    if not also and (found := " ".join(map(_table(language).__getitem__, telling))).isascii():  # as most are
+        return list(dict.fromkeys(found.split()))[:MOST]
     spoken = dict.fromkeys((language, *also))
-    found = (term for word in telling for one in spoken for term in _asked(word, one))
-    return list(dict.fromkeys(found))[:MOST]
+    return list(dict.fromkeys(term for word in telling for one in spoken for term in _asked(word, one)))[:MOST]
 
 
 def telling(text: str, language: str = "english", also: Sequence[str] = ()) -> Sequence[str]:
     """The words of a query that are not stopwords, as they were written; all where nothing else is left."""
     spoken = dict.fromkeys((language, *also))
     chunks = list(_chunks(text))
-    told = min(([chunk for chunk in chunks if not _is_stopword(chunk, one)] for one in spoken), key=len)
+    tables = map(_stopword_table, spoken)
+    told = min(([chunk for chunk in chunks if not table[chunk]] for table in tables), key=len)
     # What is left may be no term at all: an accent that stands alone.
     return told if any(_asked(chunk, one) for chunk in told for one in spoken) else chunks
 
@@ -178,17 +181,29 @@ def _unspaced() -> re.Pattern[str]:
     return re.compile(f"[{_UNSPACED}]")
 
 
-def _is_stopword(chunk: str, language: str) -> bool:
-    """Whether it is one, or is made of nothing else by apostrophes (`qu'il`, `c'est`)."""
-    return _known_stopword(chunk, language) if len(chunk) <= LONGEST else _looked_up(chunk, language)
+class _Stopwords(dict[str, bool]):
+    """Whether a word is a stopword of one language, looked up when it is first met."""
+
+    def __init__(self, language: str) -> None:
+        super().__init__()
+        self._language = language
+
+    def __missing__(self, chunk: str) -> bool:
+        found = _looked_up(chunk, self._language)
+        if len(chunk) <= LONGEST:
+            if len(self) >= MET:
+                self.clear()
+            self[chunk] = found
+        return found
 
 
-@lru_cache(maxsize=1 << 12)
-def _known_stopword(chunk: str, language: str) -> bool:
-    return _looked_up(chunk, language)
+@lru_cache(maxsize=64)
+def _stopword_table(language: str) -> _Stopwords:
+    return _Stopwords(language)
 
 
 def _looked_up(chunk: str, language: str) -> bool:
+    """Whether it is a stopword, or is made of nothing else by apostrophes (`qu'il`, `c'est`)."""
     known = stopwords(language)
     word = folded(chunk.lstrip("#."))
     if word in known or ("'" in word and all(part in known for part in word.split("'"))):

@@ -14,7 +14,7 @@ from datetime import date, datetime, timedelta
 from functools import lru_cache
 from math import log
 from operator import itemgetter, mul
-from typing import Protocol, TypeVar
+from typing import NamedTuple, Protocol, TypeVar
 
 from vault_mind.analysis import LONGEST, asked_terms, joined, language_named, stopwords, telling, terms
 from vault_mind.closeness import Sought, laid_out, nearness, sought
@@ -57,8 +57,7 @@ _MONTHS = "January February March April May June July August September October N
 Key = TypeVar("Key")
 
 
-@dataclass(frozen=True)
-class Hit:
+class Hit(NamedTuple):
     """A memory with its score: above 0, higher is better, comparable within one query only.
 
     `fit` says how much of what was asked it answers to, comparable among queries: about 1 for a
@@ -305,12 +304,13 @@ def second_look(
     that one is linked with in either direction. One that cannot come to `least` may be left out.
     """
     final = dict(own)
-    for number, _ in foremost(own, LINKERS) if linked else ():
-        final |= {other: 0.0 for other in linked.get(number, ()) if other not in final}
+    linkers = [pair for pair in foremost(own, LINKERS) if pair[0] in linked] if linked else ()
+    for number, _ in linkers:
+        final |= {other: 0.0 for other in linked[number] if other not in final}
     _lend_beside(final, foremost(own, LENDERS), beside, least)
     served: set[int] = set()
-    for number, value in foremost(own, LINKERS) if linked else ():
-        for other in linked.get(number, ()):
+    for number, value in linkers:
+        for other in linked[number]:
             if other not in served and other != number:
                 served.add(other)
                 final[other] += value * LINKED
