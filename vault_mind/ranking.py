@@ -186,28 +186,40 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
     spoken = (language, *also)
     told = telling(words, language, also)
     weights = dict.fromkeys(asked_terms(told, language, also), 1.0)
-    guessed: dict[str, tuple[str, ...]] = {}
     if not COMPOUNDING.isdisjoint(spoken):
         for term in list(weights):
             relatives = kin(term, vocabulary.beginning(""), vocabulary.backwards(), vocabulary.frequency)
             for other in relatives[:MOST_KIN]:
                 if vocabulary.frequency(other):  # a vocabulary may know words of the dead
                     weights.setdefault(other, KIN)
-    unknown = {term for term in weights if not vocabulary.frequency(term)}
-    for word in dict.fromkeys(chunk.lstrip("#.") for chunk in told) if unknown else ():
-        if len(guessed) == MOST_GUESSED:
-            break
-        stems = [term for one in spoken for term in _stems(word, one) if term in weights]
-        if stems and unknown.issuperset(stems):  # known to no language
-            own = terms(word, language)
-            others = nearest(own[0], vocabulary.alike, vocabulary.frequency) if len(own) == 1 else ()
-            if others := tuple(other for other in others if other not in stopwords(language)):
-                guessed[word] = others
-                weights = {term: weight for term, weight in weights.items() if term not in stems}
-                weights |= {other: GUESSED for other in others if other not in weights}
+    weights, guessed = _guessed(weights, told, spoken, vocabulary)
     for _, span in mentioned(words, now):
         weights |= dict.fromkeys(_stamps(*span), DATED)
     return Asked(weights, guessed, told)
+
+
+def _guessed(
+    weights: dict[str, float], told: Iterable[str], spoken: Sequence[str], vocabulary: Vocabulary
+) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
+    """The weights with terms that are spelt nearly like it in the place of each that no memory holds; and those."""
+    frequency = vocabulary.frequency
+    unknown = {term for term in weights if not frequency(term)}
+    guessed: dict[str, tuple[str, ...]] = {}
+    for word in dict.fromkeys(chunk.lstrip("#.") for chunk in told) if unknown else ():
+        if len(guessed) == MOST_GUESSED:
+            break
+        stems = [term for one in spoken for term in _stems(word, one)]
+        if unknown.isdisjoint(stems):
+            continue
+        stems = [term for term in stems if term in weights]
+        if unknown.issuperset(stems):  # known to no language
+            own = terms(word, spoken[0])
+            others = nearest(own[0], vocabulary.alike, frequency) if len(own) == 1 else ()
+            if others := tuple(other for other in others if other not in stopwords(spoken[0])):
+                guessed[word] = others
+                weights = {term: weight for term, weight in weights.items() if term not in stems}
+                weights |= {other: GUESSED for other in others if other not in weights}
+    return weights, guessed
 
 
 def score(

@@ -141,6 +141,8 @@ class Search:
             chosen = sorted(chosen, key=lambda pair: (-pair[1], paths.get(pair[0], "")))[:k]
         memories = self._postings.numbered([number for number, _ in chosen])
         found = [(number, memories[number], value) for number, value in chosen if number in memories]
+        if len({value for _, value in chosen}) == len(chosen):  # nothing ties
+            return found
         return sorted(found, key=lambda one: (-one[2], one[1].path))
 
     def _best(self, asked: Asked, query: Query, k: int, sieve: "_Sieve") -> Scores:
@@ -152,11 +154,10 @@ class Search:
         wanted = max(CANDIDATES, k)
         limit = wanted + SPARE + min(self._postings.columns.hidden, wanted)
         common = self._postings.totals.memories / 2
-        few = sum([often for often in map(self._postings.frequency, asked.weights) if often < common]) < k
-        if few:
+        if sum([often for often in map(self._postings.frequency, asked.weights) if often < common]) < k:
             limit *= 4  # the last of the best hold common words only, and so as many as any others
         while True:
-            found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among, few=few)
+            found, whole = self._postings.propose(asked.weights, limit, needed=must, among=among)
             passing = sieve.passing(found)
             level = passing[min(k, len(passing)) - 1][1] if passing else 0.0
             tied = bool(passing) and passing[-1][1] == level
