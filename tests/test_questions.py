@@ -2,6 +2,7 @@
 
 import json
 from collections import Counter
+from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -9,8 +10,10 @@ from typing import Any
 import pytest
 
 from vault_mind.analysis import language_named
+from vault_mind.index import Index
 from vault_mind.memory import Memory, parse
-from vault_mind.ranking import rank
+from vault_mind.ranking import FITS, rank
+from vault_mind.vault import Vault
 
 FOLDER = Path(__file__).parent.parent / "benchmarks" / "questions"
 
@@ -229,3 +232,82 @@ NAMES = vault_of(
 )
 def test_an_identifier_puts_its_memory_before_those_of_its_parts(query: str, expected: str) -> None:  # SE-05
     assert first(NAMES, query) == expected
+
+
+# --- words that are spelt nearly like one of the vault's --------------------------------------------
+
+# Nothing in the sample vault answers these, and each holds a word that is a letter away from one of its own.
+ELSEWHERE = """
+    blood type | what does it mean | how big is the world | how do I carve wood | which wire goes to the plug |
+    how wide is the Nile | what does my wife like | why are pandas weak | how do I kill weeds | will the alarm
+    warn me | what waist size are trousers | who invented the tram | how do I pass the exam term | did I pass
+    the driving test | how much are ceramic tiles | is that rumour true | how tall is the Eiffel tower | what is
+    a fairy tale | who sells duct tape | where do seals breed | which site hosts videos | what size are my shoes
+    | who wrote that song | how do I sign a contract | why is the sink blocked | a recipe for soup | does the
+    soul exist | how much did I spend | who paid for the string | what shirt did Peter buy | which sport is
+    popular in Peru | how far is the shore | how many sheep are in Scotland | what sweet does grandma buy | what
+    a shame | how do I share a video | which spice is hot | what is that smell | which star is brightest | how
+    do I catch who steals | how do I cook rice | where is the mountain ridge | what does rock climbing cost |
+    who drove on that road | how do I remove rust | what is my role in the play | when does the plane land | how
+    do I fix the radiator pain | which page was I on | how high is the peak | what colour is pink | how do I
+    pack a suitcase | are they poor | is it nice in Rome | do I have a mouth ulcer | where do monkeys climb |
+    who won the match | how do I catch the metro | how heavy is the load | did I lose a leaf | was it luck |
+    where is the shopping list | do I love opera | how do I roast lamb | did I repay the loan | when did the
+    rocket launch | where is the horse | how hot is the heat wave | what will heal a wound | who owns that herd
+    | which hall hosts the concert | how deep is the hole | who speaks greek | which video game did Peter buy |
+    who sat in front | how do I treat athlete's foot | which flag has stars | what is on the floor | what is the
+    date of Easter | where do crows sleep | how do I fix a chair | who paid in cash | how do bats find a cave |
+    how do cell phones connect | how do I treat a burn | where are my boots | did the mosquito bite | do bears
+    hibernate | who plays bass | which bank pays interest | is the sun bright | where do whales migrate | who is
+    the lottery winner | how do I apply for a passport | how do I paint a wall | how do I prevent burglary | who
+    is the patient | is the sky clear | does the car have an auto gearbox | where is the tennis racket
+"""
+# Asked of the same vault with a slip of the finger: letters swapped, one left out, one doubled, a key beside.
+SLIPS = {
+    "swapped": """
+    alegrric to what | my sitser's birthday | coriadner | wnie | biek repairs | which colck | greenhosue |
+    mirgaine | penicillni | bicsuit | Kyoot | swimmign | laundertete | the chior | terrace or garedn | hazelnust
+""",
+    "dropped": """
+    hazlnuts | shortest cofee | octpus | terrer | allotmnt plot | brthday of Nora | migrane | penicilin |
+    sourdogh | hand lugage | databse | Antwrp | pumpkns | raiway clock | frige | tomatos
+""",
+    "doubled": """
+    brreakfast | aislle seat | crimme novels | Johannna | brakke pads | shellter dog | ballloons | potatoees |
+    garrlic | kneee | chooir | winne | herrring | octoppus | Portuggal | tiide clock
+""",
+    "neighbour": """
+    coffre | migtaine | vicycle bicycke | lubch | harboyr | skster | knide | liver saisage | bread ovem |
+    rhubatb | lamp dynano | Kyitp Kyoti | walbuts | gardwn
+""",
+}
+
+
+@pytest.fixture(scope="module")
+def sampled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
+    """The sample vault, indexed."""
+    index = Index(Vault(FOLDER.parents[1] / "sample_vault"), folder=tmp_path_factory.mktemp("index"))
+    index.sync()
+    yield index
+    index.close()
+
+
+def fitting(index: Index, questions: str) -> list[str]:
+    """Those of `questions` for which something fits."""
+    asked = [question.strip() for question in questions.split("|")]
+    return [question for question in asked if any(hit.fit >= FITS for hit in index.ranked(question, 6))]
+
+
+def test_hardly_ever_does_another_word_spelt_nearly_alike_make_something_fit(sampled: Index) -> None:
+    asked = ELSEWHERE.count("|") + 1
+
+    assert asked >= 90
+    assert len(fitting(sampled, ELSEWHERE)) <= asked // 10
+
+
+@pytest.mark.parametrize("kind", SLIPS)
+def test_what_was_typed_with_a_slip_nearly_always_finds_what_fits(kind: str, sampled: Index) -> None:
+    asked = SLIPS[kind].count("|") + 1
+
+    assert asked >= 12
+    assert len(fitting(sampled, SLIPS[kind])) >= asked * 3 // 4

@@ -14,12 +14,14 @@ from vault_mind.ranking import (
     BESIDE,
     CLOSE,
     FITS,
+    GUESSED,
     LENDERS,
     LINKED,
     LINKERS,
     LOOKED_INTO,
     SECOND,
     Asked,
+    Counted,
     Hit,
     drawn_together,
     foremost,
@@ -28,10 +30,12 @@ from vault_mind.ranking import (
     rank,
     score,
     second_look,
+    weighed,
     weighty,
 )
 
 WORDS = st.sampled_from("tea green milk the is and who coffee Café 猫 猫が好き C++ e-mail BilgePump don't".split())
+NOW = datetime(2026, 11, 29, tzinfo=UTC)
 TEXTS = st.lists(WORDS, max_size=8).map(" ".join)
 
 
@@ -489,6 +493,40 @@ def test_a_word_that_one_language_knows_is_not_guessed_at_in_another() -> None:
     ]
 
     assert paths(rank(memories, "sister", 5)) == ["a.md"]
+
+
+@pytest.mark.parametrize("question", ["blood type", "what does it mean", "how big is the world", "true", "a mattress"])
+def test_another_word_that_is_spelt_nearly_like_one_of_the_vault_makes_nothing_fit(question: str) -> None:
+    bodies = ("tyre pressure", "meal at noon", "plain words", "pear tree", "short mattins", *map(str, range(40)))
+
+    hits = rank(vault_of(*bodies), question, 5)
+
+    assert all(hit.fit < FITS for hit in hits)
+
+
+@pytest.mark.parametrize("question", ["tyer", "mael at nooon", "wrods", "paer tree", "presure of tyres", "mattons"])
+def test_a_slip_of_the_finger_still_fits(question: str) -> None:
+    bodies = ("tyre pressure", "meal at noon", "plain words", "pear tree", "short mattins", *map(str, range(40)))
+
+    hits = rank(vault_of(*bodies), question, 5)
+
+    assert hits[0].fit >= FITS
+
+
+def test_what_two_words_may_stand_for_is_believed_as_the_likelier_of_them_is() -> None:
+    asked = [
+        weighed(words, "english", (), Counted({"meal": 1}), NOW) for words in ("mean meall", "meall mean", "meall")
+    ]
+
+    assert [dict(one.weights) for one in asked] == [{"meal": GUESSED}] * 3
+    assert [dict(one.doubted) for one in asked] == [{"meal": 0.0}] * 3
+
+
+def test_a_word_that_was_asked_for_itself_is_not_doubted_for_another_that_is_spelt_nearly_so() -> None:
+    asked = weighed("mean meal", "english", (), Counted({"meal": 1}), NOW)
+
+    assert asked.weights == {"meal": 1.0}
+    assert not asked.doubted
 
 
 def test_what_is_only_told_beside_an_answer_fits_just_so() -> None:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from rapidfuzz.distance import OSA
 
 from vault_mind.ranking import Counted
-from vault_mind.spelling import GUESSES, LONG, SHORTEST, Alike, nearest
+from vault_mind.spelling import GUESSES, LONG, SHORTEST, Alike, likely, nearest
 
 
 def guessed(term: str, **held: int) -> tuple[str, ...]:
@@ -65,3 +65,42 @@ def test_guesses_are_words_that_are_held_begin_alike_and_are_few(term: str, held
     assert all(held[other] > 0 and other[0] == term[0] for other in found)
     assert all(abs(len(other) - len(term)) <= (2 if len(term) >= LONG else 1) for other in found)
     assert not found or len(term) >= SHORTEST
+
+
+FINGERS = ["tdie tide", "offce office", "knnife knife", "kife knife", "breadd bread", "cofee coffee", "hpuse house"]
+SPELT = ["restaraunt restaurant", "calandar calendar", "balkony balcony", "definatly definitely"]
+WORDS = ["type tyre", "mean meal", "world word", "wood word", "list last", "floor flour", "block black", "chair choir"]
+
+
+@pytest.mark.parametrize("pair", FINGERS + SPELT)
+def test_what_fingers_do_and_slips_in_long_words_are_believed(pair: str) -> None:
+    assert likely(*pair.split()) >= 0.5
+
+
+@pytest.mark.parametrize("pair", [*WORDS, "team term", "boot book", "known know", "peas pea", "wifi wife"])
+def test_another_letter_in_a_short_word_is_another_word(pair: str) -> None:
+    assert likely(*pair.split()) <= 0.25
+
+
+@pytest.mark.parametrize(
+    ("likelier", "than"),
+    [
+        ("tdie tide", "tade tide"),
+        ("tise tide", "tibe tide"),
+        ("kitcxen kitchen", "kitx kith"),
+        ("sland stand", "stanl stand"),
+        ("salr salt", "salm salt"),
+        ("ckean clean", "cqean clean"),
+        ("bakon bacon", "bapon bacon"),
+        ("phisic physic", "phjsic physic"),
+        ("fennell fennel", "fennelx fennel"),
+    ],
+)
+def test_of_two_slips_one_is_likelier(likelier: str, than: str) -> None:
+    assert likely(*likelier.split()) > likely(*than.split())
+
+
+@given(st.text("abcé", min_size=4, max_size=12), st.text("abcé", min_size=3, max_size=14))
+def test_a_likelihood_is_a_share_and_a_longer_beginning_never_makes_it_less(term: str, other: str) -> None:
+    assert 0 < likely(term, other) <= 1
+    assert likely(f"xx{term}", f"xx{other}") >= likely(term, other)

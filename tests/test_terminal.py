@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.conftest import Run
+from tests.embeddings_api import EmbeddingsApi, Reply, serving
 from tests.messages_api import Answer, MessagesApi, looking, remembering
 from vault_mind import Index, Vault
 from vault_mind.config import state_folder
@@ -544,3 +545,83 @@ def test_whoever_leaves_waits_a_little_and_the_rest_is_learned_at_the_next_start
     assert nothing_yet
     assert "finishing" not in shown[shown.index("earlier exchange") :]
     assert [memory.body for memory in vault.memories()] == ["The user lives in Oslo."]
+
+
+# --- vectors made behind the prompt -----------------------------------------------------------------
+
+
+@pytest.fixture
+def embeddings() -> Iterator[EmbeddingsApi]:
+    """An embeddings server of one's own."""
+    with serving() as api:
+        yield api
+
+
+def held_back(held: threading.Event) -> Reply:
+    """Good vectors, as soon as they are no longer `held`."""
+    return Reply(lambda good: held.wait(PATIENCE) and good)
+
+
+def switch_model(terminal: Terminal, vault: Vault, embeddings: EmbeddingsApi, *replies: Reply) -> None:
+    """Embed 150 memories (three requests, and one to know the model again) with one model, then chat with another."""
+    for number in range(150):
+        (vault.root / f"{number}.md").write_text(f"The user owns lamp {number}.\n")
+    terminal.type(f"VAULT_MIND_EMBEDDING_MODEL={embeddings.url}#one {CHAT.removesuffix('chat')}embed")
+    terminal.wait_for("^150 vectors made")
+    embeddings.requests.clear()
+    embeddings.replies[:] = replies
+    terminal.type(f"clear; VAULT_MIND_EMBEDDING_MODEL={embeddings.url}#two {CHAT}; echo ended $?")
+    terminal.wait_for("^making vectors of 150 memories in the background")
+
+
+def test_how_far_the_vectors_are_stands_below_what_is_typed_and_that_they_are_made_above_it(
+    terminal: Terminal, vault: Vault, embeddings: EmbeddingsApi, held: threading.Event
+) -> None:
+    switch_model(terminal, vault, embeddings, Reply(), Reply(), Reply(), held_back(held))
+
+    terminal.wait_for("^making vectors: 128 of 150$")
+    terminal.press("-l", "dropped")
+    terminal.wait_for("^› dropped$")
+    terminal.press("C-c")
+    terminal.press("-l", "which lamp")
+    shown = terminal.wait_for("^› which lamp\n+making vectors: 128 of 150$")
+    held.set()
+    done = terminal.wait_for(r"^150 vectors made\n+› which lamp\Z")
+
+    assert "vectors made" not in shown
+    assert not re.search("making vectors: ", done)
+    terminal.press("C-u", "C-d")
+    assert "next start" not in terminal.wait_for("^ended 0")
+
+
+def test_what_went_wrong_with_the_vectors_is_told_once_and_the_chat_goes_on(
+    terminal: Terminal, vault: Vault, embeddings: EmbeddingsApi
+) -> None:
+    refused = Reply(status=401, raw=b'{"error": {"message": "no such key"}}')
+    switch_model(terminal, vault, embeddings, Reply(), Reply(), refused)
+
+    terminal.wait_for(r"^making vectors broke off at 64 of 150: .* rejected the\s+API key")
+    terminal.type("/search lamp 7")
+    shown = terminal.wait_for(r"The user owns lamp 7\.")
+
+    assert shown.count("broke off") == 1
+    assert "making vectors: " not in shown
+    assert "Traceback" not in shown
+    terminal.wait_for(r"^›\s*\Z")
+    terminal.press("C-d")
+    terminal.wait_for("^ended 0")
+
+
+def test_whoever_leaves_meanwhile_keeps_the_vectors_that_were_made(
+    terminal: Terminal, vault: Vault, embeddings: EmbeddingsApi, held: threading.Event
+) -> None:
+    switch_model(terminal, vault, embeddings, Reply(), Reply(), Reply(), held_back(held))
+    terminal.wait_for("^making vectors: 128 of 150$")
+
+    terminal.press("C-d")
+    terminal.wait_for("^the vectors that are missing are made at the next start, or by: vault-mind embed$")
+    terminal.wait_for("^ended 0")
+    held.set()
+    terminal.type(f"VAULT_MIND_EMBEDDING_MODEL={embeddings.url}#two {CHAT.removesuffix('chat')}embed")
+
+    terminal.wait_for("^22 vectors made")

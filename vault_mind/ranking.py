@@ -22,7 +22,7 @@ from vault_mind.compounds import kin, reversed_terms
 from vault_mind.dates import mentioned
 from vault_mind.memory import Memory
 from vault_mind.query import Query, holds, plain, written_at
-from vault_mind.spelling import Alike, nearest
+from vault_mind.spelling import Alike, likely, nearest
 
 K1 = 1.2
 B = 0.75
@@ -38,7 +38,7 @@ CAREFUL = 0.999  # of a bound, so that no rounding makes it one too high
 MOST_KIN = 64  # terms that one term brings along
 READ = 20_000  # characters of a query; somebody who pastes a book asks about its beginning
 MOST_GUESSED = 8  # words of a query that are guessed at; in a long text they are rather another's language
-GUESSED = 0.6  # what a term counts that is only spelt nearly like an unknown one that was asked for
+GUESSED = 0.8  # what a term counts that is only spelt nearly like an unknown one that was asked for, if likely meant
 
 FITS = 0.2  # from this fit of the best on, something is said to bear on the question
 ANSWERED = 6  # words of a question that a memory can be expected to answer to
@@ -80,12 +80,14 @@ class Explanation:
 class Asked:
     """The terms of a query with what each counts, and the terms that were guessed for words that nobody wrote.
 
-    `telling` are its words, without those that only hold a sentence together.
+    `doubted` says of those in which the word itself may have been meant how likely that is, `telling` are the
+    query's words, without those that only hold a sentence together.
     """
 
     weights: Mapping[str, float]
     guessed: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     telling: Sequence[str] = ()
+    doubted: Mapping[str, float] = field(default_factory=dict)
 
 
 def rank(
@@ -192,19 +194,28 @@ def weighed(words: str, language: str, also: Sequence[str], vocabulary: Vocabula
             for other in relatives[:MOST_KIN]:
                 if vocabulary.frequency(other):  # a vocabulary may know words of the dead
                     weights.setdefault(other, KIN)
-    weights, guessed = _guessed(weights, told, spoken, vocabulary)
+    weights, guessed, doubted = _guessed(weights, told, spoken, vocabulary)
     for _, span in mentioned(words, now):
         weights |= dict.fromkeys(_stamps(*span), DATED)
-    return Asked(weights, guessed, told)
+    return Asked(weights, guessed, told, doubted)
+
+
+def _doubts(term: str, others: Iterable[str], known: Mapping[str, float]) -> dict[str, float]:
+    """How likely it is that `term` was meant as it stands and none of `others`; what two words stand for is `known`."""
+    return {other: min(1 - likely(term, other), known.get(other, 1.0)) for other in others}
 
 
 def _guessed(
     weights: dict[str, float], told: Iterable[str], spoken: Sequence[str], vocabulary: Vocabulary
-) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
-    """The weights with terms that are spelt nearly like it in the place of each that no memory holds; and those."""
+) -> tuple[dict[str, float], dict[str, tuple[str, ...]], dict[str, float]]:
+    """The weights with terms that are spelt nearly like it in the place of each that no memory holds.
+
+    With them what was guessed for each word, and how doubtful each of these terms is.
+    """
     frequency = vocabulary.frequency
     unknown = {term for term in weights if not frequency(term)}
     guessed: dict[str, tuple[str, ...]] = {}
+    doubted: dict[str, float] = {}
     for word in dict.fromkeys(chunk.lstrip("#.") for chunk in told) if unknown else ():
         if len(guessed) == MOST_GUESSED:
             break
@@ -218,8 +229,10 @@ def _guessed(
             if others := tuple(other for other in others if other not in stopwords(spoken[0])):
                 guessed[word] = others
                 weights = {term: weight for term, weight in weights.items() if term not in stems}
-                weights |= {other: GUESSED for other in others if other not in weights}
-    return weights, guessed
+                asked_anyway = weights.keys() - doubted.keys()
+                doubted |= _doubts(own[0], [other for other in others if other not in asked_anyway], doubted)
+                weights |= {other: GUESSED * (1 - doubt) for other, doubt in doubted.items()}
+    return weights, guessed, doubted
 
 
 def score(
@@ -269,9 +282,13 @@ def ideal(asked: Asked, frequency: Callable[[str], int], memories: int) -> float
     for others in asked.guessed.values():  # all of them stand for one word, which was another
         words = {term: 1 / len(others) if term in others else weight for term, weight in words.items()}
     values = [idf(frequency(term), memories) for term in words]
+    unknown = idf(0, memories)
     if memories < SMALL:
         most = max((value for term, value in zip(words, values, strict=True) if frequency(term)), default=1.0)
-        values = [min(value, most) for value in values]
+        values, unknown = [min(value, most) for value in values], min(unknown, most)
+    if asked.doubted:  # a word that was meant as it stands is one that no memory holds
+        doubts = [asked.doubted.get(term, 0.0) for term in words]
+        values = [value + (unknown - value) * doubt for value, doubt in zip(values, doubts, strict=True)]
     held = sum(map(mul, words.values(), values))
     return held * min(1.0, ANSWERED / max(len(words), 1)) or 1.0
 

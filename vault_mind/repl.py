@@ -29,6 +29,7 @@ from vault_mind.regex import Pattern
 from vault_mind.screen import Piece, Screen
 from vault_mind.session import Session
 from vault_mind.stats import count
+from vault_mind.underway import Underway
 from vault_mind.usage import Spent, account, parse_prices
 from vault_mind.watcher import Notice, Watcher
 
@@ -70,6 +71,8 @@ class Chat:
     _told: str | None = field(default=None, init=False)
     paused: Callable[[Callable[[], None]], None] | None = field(default=None, init=False)  # while a reply is shown live
     behind: Behind | None = field(default=None, init=False)
+    underway: Underway | None = field(default=None, init=False)  # the vectors that are made meanwhile
+    ring: Callable[[], None] = field(default=lambda: None, init=False)  # from any thread: there is something to tell
     wished: list[Learned] = field(default_factory=list, init=False)  # what was learned that asks to forget something
 
     def greet(self) -> None:
@@ -87,7 +90,7 @@ class Chat:
 
     def settle(self) -> None:
         """Between two prompts: tell what was learned behind them, and ask what there is to ask."""
-        self._guarded(self.tell_learned)
+        self._guarded(self.tell_behind)
         while self.wished:
             what = self.wished.pop(0)
             there = [memory for memory in what.wished if (self.session.vault.root / memory.path).exists()]
@@ -100,6 +103,18 @@ class Chat:
         for what in self.behind.told() if self.behind else ():
             self._tell_learned(what)
             self.wished += [what] * bool(what.wished)
+
+    @property
+    def news(self) -> bool:
+        """Whether there is something that `tell_behind` would tell."""
+        return any(one.news for one in (self.behind, self.underway) if one is not None)
+
+    def tell_behind(self) -> None:
+        """Tell what came of all that goes on behind the prompt, so far."""
+        self.tell_learned()
+        if self.underway and (told := self.underway.told()):
+            what, failed = told
+            self.err.say(render.one_line(what), "yellow" if failed else "dim")
 
     def promise(self) -> None:
         """Say that there is something to be asked, to one who is typing."""
@@ -404,6 +419,7 @@ def at_terminal(chat: Chat) -> None:
     """Talk with whoever sits at the terminal until they leave."""
     from prompt_toolkit import PromptSession  # late: only this one command edits lines
     from prompt_toolkit.output import create_output
+    from prompt_toolkit.styles import Style
 
     folder = private_folder(state_folder(chat.session.vault.root))
     history = folder / "history"
@@ -412,6 +428,7 @@ def at_terminal(chat: Chat) -> None:
     prompts: PromptSession[str] = PromptSession(
         history=_history(str(history), chat),
         completer=_completer(chat.session),
+        style=Style.from_dict({"bottom-toolbar": "noreverse dim"}),
         output=create_output(always_prefer_tty=True),  # the prompt is no data: not into `chat > answers.md`
     )
     chat.greet()
@@ -419,7 +436,7 @@ def at_terminal(chat: Chat) -> None:
     warm_up = getattr(chat.session.mind, "warm_up", None)
     if warm_up:  # the SDK takes seconds to import; that is done by the time the first message is typed
         threading.Thread(target=warm_up, daemon=True).start()
-    with _embedding_behind(chat), _watching(chat), _learning_behind(chat, prompts) as begun:
+    with _embedding_behind(chat, prompts), _watching(chat), _learning_behind(chat, prompts) as begun:
         while True:
             chat.settle()
             try:
@@ -456,7 +473,7 @@ def _learning_behind(chat: Chat, prompts: "PromptSession[str]") -> Iterator[Call
             await bell.wait()
             bell.clear()
             before = len(chat.wished)
-            await run_in_terminal(chat.tell_learned)
+            await run_in_terminal(chat.tell_behind)
             if len(chat.wished) == before or app.is_done:
                 continue
             if prompts.default_buffer.text:
@@ -469,7 +486,7 @@ def _learning_behind(chat: Chat, prompts: "PromptSession[str]") -> Iterator[Call
         nonlocal bell
         bell = asyncio.Event()
         app.erase_when_done = False
-        if behind.news:
+        if chat.news:
             bell.set()
         app.create_background_task(tell())
 
@@ -478,6 +495,7 @@ def _learning_behind(chat: Chat, prompts: "PromptSession[str]") -> Iterator[Call
         chat.err.say(f"learning from {waiting} earlier {'exchange' if waiting == 1 else 'exchanges'} meanwhile", "dim")
         behind.catch_up()
     chat.behind = behind
+    chat.ring = ring
     try:
         yield begun
     finally:
@@ -514,8 +532,11 @@ def _history(file: str, chat: Chat) -> "FileHistory":
 
 
 @contextmanager
-def _embedding_behind(chat: Chat) -> Iterator[None]:
-    """While the chat goes on, a thread makes the vectors that search by meaning lacks; what is made stays."""
+def _embedding_behind(chat: Chat, prompts: "PromptSession[str]") -> Iterator[None]:
+    """While the chat goes on, a thread makes the vectors that search by meaning lacks; what is made stays.
+
+    How far it is stands below the prompt; what came of it is told above it.
+    """
     try:
         chat.session.index.sync()
         waiting = chat.session.index.waiting()
@@ -524,22 +545,20 @@ def _embedding_behind(chat: Chat) -> Iterator[None]:
     if not waiting:
         yield
         return
-    stop = threading.Event()
 
-    def work() -> None:
-        try:
-            chat.session.embed(None, stop=stop)
-        except VaultMindError as error:
-            chat.trouble = str(error)  # told at the next turn: now somebody may be typing
+    def moved() -> None:  # in the thread
+        prompts.bottom_toolbar = underway.doing
+        with suppress(RuntimeError):  # the prompt has just ended
+            prompts.app.invalidate()
 
+    chat.underway = underway = Underway(chat.session, waiting, moved=moved, ring=lambda: chat.ring())
     chat.err.say(f"making vectors of {waiting:,} memories in the background", "dim")
-    thread = threading.Thread(target=work, daemon=True)
-    thread.start()
+    underway.begin()
     try:
         yield
     finally:
-        stop.set()
-        thread.join(2)  # it stops between two batches; a server that does not answer is not waited for
+        if underway.leave():
+            chat.err.say("the vectors that are missing are made at the next start, or by: vault-mind embed", "dim")
 
 
 @contextmanager
