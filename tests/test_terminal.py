@@ -583,6 +583,7 @@ def test_how_far_the_vectors_are_stands_below_what_is_typed_and_that_they_are_ma
     terminal.press("-l", "dropped")
     terminal.wait_for("^› dropped$")
     terminal.press("C-c")
+    terminal.wait_for(r"^›\s*\n+making vectors: 128 of 150$")  # what is typed between two prompts is echoed twice
     terminal.press("-l", "which lamp")
     shown = terminal.wait_for("^› which lamp\n+making vectors: 128 of 150$")
     held.set()
