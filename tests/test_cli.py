@@ -959,7 +959,14 @@ def test_a_word_that_nobody_wrote_is_told_with_what_was_looked_for(call: Run, wr
     ended = call("search", "--paths", "hazlenuts allergic")
 
     assert (ended.exit_code, ended.stdout) == (0, "a.md\n")
-    assert ended.stderr == "no memory holds hazlenuts: searched for hazelnut\n"
+    assert ended.stderr == "no memory holds hazlenuts: searched for hazelnuts\n"
+
+
+def test_what_was_looked_for_instead_is_told_as_the_best_memory_has_it(call: Run, write: Write) -> None:
+    write("a.md", "Coffees! The user drinks coffee, black coffee.")
+    write("b.md", "Coffees of all kinds are sold there, beside many other things that people drink.")
+
+    assert call("search", "coffe").stderr == "no memory holds coffe: searched for coffee\n"
 
 
 @pytest.mark.parametrize("query", ["*", '""', "?!"])

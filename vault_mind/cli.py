@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from vault_mind import declared as typer  # in its words; itself it is loaded where it is needed
 from vault_mind import render
+from vault_mind.analysis import terms as terms_of
+from vault_mind.analysis import words as words_of
 from vault_mind.command import (
     NO_MATCH,
     AsOf,
@@ -199,11 +201,22 @@ def search(
     if pinned:
         hits = _pinned_first(session.index, asked, usual, k, past=everything, now=now)
     for word, others in session.index.guesses(asked, now).items():
-        say(f"no memory holds {render.one_line(word)}: searched for {render.one_line(', '.join(others))}", "dim")
+        instead = ", ".join(_as_written(others, hits, session.settings.language))
+        say(f"no memory holds {render.one_line(word)}: searched for {render.one_line(instead)}", "dim")
     explanations = _explained(session.index, asked, hits, usual, past=everything, now=now) if explain else []
     if not hits:
         say(_why_nothing(session.index, asked, now, past=everything), "dim")
     _put_hits(hits, explanations, asked, paths=paths, json=json)
+
+
+def _as_written(terms: Sequence[str], hits: Sequence[Hit], language: str) -> list[str]:
+    """Each of `terms` as a hit has it, which is a word and no stem; as it is where none has it."""
+    found = dict(zip(terms, terms, strict=True))
+    for hit in reversed(hits):
+        for word in words_of(hit.memory.searched[:LOOKED_AT]):
+            if (own := terms_of(word, language)) and own[0] in found:
+                found[own[0]] = word.casefold()
+    return list(found.values())
 
 
 def _put_hits(
@@ -726,6 +739,7 @@ def _copy_sample(target: Path) -> None:
         raise WriteFailedError(str(target), (error.strerror or str(error)).lower()) from error
 
 
+LOOKED_AT = 20_000  # characters of a memory in which it is looked for how a word was written
 AHEAD = 20_000  # memories that are made ready to be printed before it is known that nothing has changed
 GATHERED = 1 << 14  # characters that are printed in one go
 
