@@ -21,7 +21,8 @@ def main() -> None:
     if words and words[0] in PLAIN:
         if words[0] in READING or "-" not in words:  # whoever types may take long
             vault = likely_vault(words, os.environ)
-            unchanged.note(f"{vault}/{_NEW}")
+            if words[0] not in READING:
+                unchanged.note(f"{vault}/{_NEW}")
             listing.begin(vault)  # first of all: it goes on while we load the rest
         for name in UNUSED:
             _put_off(name)

@@ -233,8 +233,8 @@ class Index:
         """What `use` gives; over damaged files they are made anew and it is tried again.
 
         Where they cannot be made, or somebody holds them for too long, a temporary folder does, if they may be
-        `anywhere`. Of the threads that
-        share this index one at a time: what is being made anew would answer another as an empty vault does.
+        `anywhere`. Of the threads that share this index one at a time: what is being made anew would answer
+        another as an empty vault does.
         """
         with self._turn:
             return self._tried_anywhere(use, anywhere=anywhere)
