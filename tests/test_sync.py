@@ -18,7 +18,7 @@ from hypothesis import given, settings
 import vault_mind.readers
 import vault_mind.sync
 from tests.conftest import NOW, THOROUGH
-from tests.test_index import agrees, do, generation, put, scratch, started
+from tests.test_index import agrees, delete, do, generation, put, scratch, started
 from tests.test_search import FILES, STEPS, written
 from vault_mind import Index, Vault
 from vault_mind.keyed import LINKS
@@ -375,7 +375,7 @@ def test_who_has_the_index_open_may_go_on_whatever_another_does(vault: Vault, wr
         write("new.md", "tea " * 20_000)
         other.sync()
     else:
-        shutil.rmtree(mine.folder)
+        delete(mine)
 
     assert len(mine.ranked("tea", 50, now=NOW)) in (20, 30, 31)
     assert len(list(grepped)) == 30
